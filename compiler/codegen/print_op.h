@@ -1,0 +1,90 @@
+// The ops of a kernel's body as CUDA statements.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "codegen/codegen.h"
+#include "codegen/names.h"
+#include "codegen/print_expr.h"
+#include "codegen/text.h"
+#include "ir/ir.h"
+
+namespace choreo::codegen {
+
+class OpPrinter {
+ public:
+  OpPrinter(const Program& program, const ir::Kernel& kernel, Names& names,
+            const ExprPrinter& exprs, const std::string& error_word, TextWriter& out)
+      : program_(program),
+        kernel_(kernel),
+        names_(names),
+        exprs_(exprs),
+        error_word_(error_word),
+        out_(out) {}
+
+  // The ops in order; the caller has opened the scope.
+  void PrintBody(const ir::Region& region);
+
+ private:
+  void PrintScope(const ir::Region& region);  // with a naming scope of its own
+  void PrintOp(const ir::Op& op);
+  // The comment with the .co line, when the line changes, and its directive.
+  void Place(ir::Loc loc);
+  // One statement of the op that is being printed.
+  void Line(std::string_view text);
+
+  void Print(const ir::Let& op);
+  void Print(const ir::VarDecl& op);
+  void Print(const ir::Assign& op);
+  void Print(const ir::For& op);
+  void Print(const ir::While& op);
+  void Print(const ir::If& op);
+  void Print(const ir::Break&) { Line("break;"); }
+  void Print(const ir::Continue&) { Line("continue;"); }
+  void Print(const ir::Return&) { Line("return;"); }
+  void Print(const ir::Decl& op);
+  void Print(const ir::FragSet& op);
+  void Print(const ir::RawCpp& op);
+  void Print(const ir::MemStore& op);
+  void Print(const ir::StoreVec& op);
+  void Print(const ir::CopyVec& op);
+  void Print(const ir::CpAsync& op);
+  void Print(const ir::CpAsyncCommit&) { Line("ptx::cp_async_commit_group();"); }
+  void Print(const ir::CpAsyncWait& op);
+  void Print(const ir::CtaBarrier&) { Line("__syncthreads();"); }
+  void Print(const ir::NamedBarrierSync& op);
+  void Print(const ir::SyncWarp&) { Line("__syncwarp();"); }
+  void Print(const ir::FenceProxyAsync&) { Line("ptx::fence_proxy_async_shared_cta();"); }
+  void Print(const ir::WgmmaFence&) { Line("ptx::wgmma_fence();"); }
+  void Print(const ir::Wgmma& op);
+  void Print(const ir::WgmmaCommit&) { Line("ptx::wgmma_commit_group();"); }
+  void Print(const ir::WgmmaWait& op);
+  void Print(const ir::FragTie& op);
+  void Print(const ir::FragPack& op);
+  void Print(const ir::StMatrix& op);
+  void Print(const ir::LdMatrix& op);
+  void Print(const ir::ErrorLatch& op);
+  // Tile state has no printer: the verifier keeps its ops out of lowered modules.
+  template <class TileOp>
+  void Print(const TileOp&) {
+    CHOREO_UNREACHABLE("an op of tile state in a lowered module");
+  }
+
+  // Whether the value may change while a loop runs.
+  bool IsVolatile(ir::ExprId id) const;
+  Elem ElemOf(ir::StorageId id) const { return kernel_.storages[id].elem; }
+  std::string Words(ir::StorageId frag, ir::ExprId word, int count) const;
+
+  const Program& program_;
+  const ir::Kernel& kernel_;
+  Names& names_;
+  const ExprPrinter& exprs_;
+  const std::string& error_word_;
+  TextWriter& out_;
+  uint32_t comment_line_ = 0;  // of the last comment in the open scopes
+  ir::Loc loc_;                // of the op that is being printed
+};
+
+}  // namespace choreo::codegen

@@ -1,0 +1,161 @@
+// `choreo check` and `choreo run`: everything `compile` does, then the simulator.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "driver/arguments.h"
+#include "driver/commands.h"
+#include "driver/execute.h"
+#include "driver/session.h"
+
+namespace choreo::driver {
+namespace {
+
+namespace fs = std::filesystem;
+namespace kinds = diag::kinds;
+
+std::string Join(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) {
+    if (!out.empty()) out += ", ";
+    out += fmt::format("`{}`", name);
+  }
+  return out;
+}
+
+std::string Counted(uint64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+class Check {
+ public:
+  Check(Session& session, const Options& options, std::vector<ShapeValue> shape)
+      : session_(session), options_(options), shape_(std::move(shape)) {}
+
+  void Run() {
+    const ir::Module& module = *session_.compilation().lowered;
+    if (!options_.trace.empty()) {
+      session_.diags().Emit(kinds::NotAvailableYet, SourceRange(), "the timeline of `--trace`");
+      return;
+    }
+    if (!Select(module) || !NamesAreKnown()) return;
+    for (const ir::Kernel* kernel : kernels_) {
+      const std::vector<std::string> missing = MissingNames(*kernel, shape_);
+      // What `--shape` does not reach is left out, unless nothing would be left or it was asked for.
+      if (missing.empty()) {
+        RunKernel(module, *kernel);
+      } else if (any_complete_) {
+        summary_ += fmt::format("{}: not executed, `--shape` gives no value for {}\n", kernel->name,
+                                Join(missing));
+      } else {
+        session_.diags().Emit(kinds::MissingDimension, Place(*kernel), Join(missing), kernel->name);
+      }
+    }
+    if (options_.verify_diagnostics) return;
+    summary_ += fmt::format("{}, static analysis and {}: {}\n", Counted(executed_, "tile function"),
+                            Counted(runs_, "execution"), Counted(findings_, "finding"));
+    session_.Write("", summary_);
+  }
+
+ private:
+  bool Select(const ir::Module& module) {
+    std::vector<std::string> names;
+    for (const ir::Kernel& kernel : module.kernels) {
+      names.push_back(kernel.name);
+      if (options_.kernel.empty() || kernel.name == options_.kernel) kernels_.push_back(&kernel);
+    }
+    if (kernels_.empty()) {
+      session_.diags().Emit(kinds::UnknownTileFunction, SourceRange(), options_.kernel,
+                            Join(names));
+      return false;
+    }
+    any_complete_ = std::any_of(kernels_.begin(), kernels_.end(), [&](const ir::Kernel* kernel) {
+      return MissingNames(*kernel, shape_).empty();
+    });
+    return true;
+  }
+
+  bool NamesAreKnown() {
+    std::vector<std::string> known;
+    for (const ir::Kernel* kernel : kernels_) {
+      for (const std::string& name : ShapeNames(*kernel)) {
+        if (std::find(known.begin(), known.end(), name) == known.end()) known.push_back(name);
+      }
+    }
+    bool ok = true;
+    for (const ShapeValue& value : shape_) {
+      if (std::find(known.begin(), known.end(), value.name) != known.end()) continue;
+      session_.diags().Emit(kinds::UnknownDimension, SourceRange(), value.name,
+                            known.empty() ? "none" : Join(known));
+      ok = false;
+    }
+    return ok;
+  }
+
+  // The module's .co file, if that is what was compiled.
+  FileId File() const {
+    return options_.from_or_default() == InputKind::Co ? session_.compilation().file : FileId();
+  }
+
+  SourceRange Place(const ir::Kernel& kernel) const {
+    const FileId file = File();
+    const SourceManager& sources = session_.compilation().sources;
+    if (!file.valid() || kernel.loc.line == 0) return {};
+    return SourceRange(sources.LocAt(file, kernel.loc.line, kernel.loc.column));
+  }
+
+  void RunKernel(const ir::Module& module, const ir::Kernel& kernel) {
+    const ExecutionOptions how{options_.schedules, options_.seed};
+    const auto execution = Execute(module, kernel, shape_, how, session_.compilation().sources,
+                                   File(), session_.diags());
+    if (!execution) return;
+    ++executed_;
+    runs_ += execution->schedules;
+    findings_ += execution->findings;
+    summary_ += fmt::format("{}: {}, {}, {}\n", kernel.name, Counted(execution->ctas, "CTA"),
+                            Counted(execution->schedules, "schedule"),
+                            Counted(execution->findings, "finding"));
+    if (options_.command == Command::Run) Results(kernel, *execution);
+  }
+
+  void Results(const ir::Kernel& kernel, const Execution& execution) {
+    for (size_t i = 0; i < kernel.params.size(); ++i) {
+      const ir::Param& param = kernel.params[i];
+      if (!param.shaped || !param.written) continue;
+      const std::vector<uint8_t>& bytes = execution.arguments[i].bytes;
+      summary_ += fmt::format("  {}: {}\n", param.name, Digest(param.elem, bytes));
+      if (options_.out_dir.empty()) continue;
+      std::error_code error;
+      fs::create_directories(options_.out_dir, error);
+      const std::string path =
+          fmt::format("{}/{}.{}.bin", options_.out_dir, kernel.name, param.name);
+      session_.Write(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    }
+  }
+
+  Session& session_;
+  const Options& options_;
+  std::vector<ShapeValue> shape_;
+  std::vector<const ir::Kernel*> kernels_;
+  bool any_complete_ = false;
+  std::string summary_;
+  uint64_t executed_ = 0, runs_ = 0, findings_ = 0;
+};
+
+}  // namespace
+
+int RunCheck(const Options& options) {
+  std::string problem;
+  auto shape = ParseShape(options.shape, problem);
+  if (!shape) {
+    const Exit exit = UsageError(options.command == Command::Run ? "run" : "check", problem);
+    fmt::print(stderr, "{}", exit.text);
+    return exit.status;
+  }
+  Session session(options);
+  if (session.Compile()) Check(session, options, std::move(*shape)).Run();
+  return session.Finish();
+}
+
+}  // namespace choreo::driver

@@ -1,0 +1,35 @@
+// Executes kernels of a lowered module on the simulator, under several schedules, and turns what it finds
+// into diagnostics at places of the source.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "diag/diag.h"
+#include "driver/arguments.h"
+#include "ir/ir.h"
+#include "support/source.h"
+
+namespace choreo::driver {
+
+struct ExecutionOptions {
+  uint64_t schedules = 1;  // the default one, then random ones
+  uint64_t seed = 1;       // of the first random one; they count up
+};
+
+struct Execution {
+  uint64_t ctas = 0;
+  uint64_t schedules = 0;                // that were executed
+  size_t findings = 0;                   // different ones
+  std::vector<ArgumentValue> arguments;  // as the default schedule left them
+};
+
+// `file` is the module's .co file, if it is at hand. Nothing if the call is refused.
+std::optional<Execution> Execute(const ir::Module& module, const ir::Kernel& kernel,
+                                 const std::vector<ShapeValue>& shape,
+                                 const ExecutionOptions& options, const SourceManager& sources,
+                                 FileId file, diag::Emitter& diags);
+
+}  // namespace choreo::driver

@@ -1,0 +1,100 @@
+#include "driver/generate.h"
+
+#include <fmt/format.h>
+
+#include <deque>
+#include <vector>
+
+#include "lex/lexer.h"
+
+namespace choreo::driver {
+namespace {
+
+class Hasher {  // FNV-1a, 64 bits; each part is preceded by its length
+ public:
+  void Add(std::string_view text) {
+    const uint64_t size = text.size();
+    for (int shift = 0; shift < 64; shift += 8) Byte(static_cast<uint8_t>(size >> shift));
+    for (const char c : text) Byte(static_cast<uint8_t>(c));
+  }
+  std::string Text() const { return fmt::format("{:016x}", state_); }
+
+ private:
+  void Byte(uint8_t byte) { state_ = (state_ ^ byte) * 0x100000001b3u; }
+
+  uint64_t state_ = 0xcbf29ce484222325u;
+};
+
+// The host text and the places of the kernels; definitions made inside a tile function hold after it.
+std::vector<codegen::Segment> Segments(const SourceManager& sources, const lex::Unit& unit) {
+  std::vector<codegen::Segment> segments;
+  const auto add_text = [&](SourceRange range) {
+    segments.push_back({sources.Text(range), sources.Position(range.begin).line, -1});
+  };
+  for (const lex::Segment& segment : unit.segments) {
+    if (segment.kind == lex::Segment::Kind::Host) {
+      add_text(segment.text);
+      continue;
+    }
+    segments.push_back({{}, 0, static_cast<int>(segment.function)});
+    for (SourceRange definition : unit.functions[segment.function].definitions) {
+      const std::string_view text = sources.Text(definition.begin.file);
+      const size_t line_end = text.find('\n', definition.end);
+      definition.end = static_cast<uint32_t>(line_end == text.npos ? text.size() : line_end + 1);
+      add_text(definition);
+    }
+  }
+  return segments;
+}
+
+bool IsCudaName(std::string_view name) {
+  const bool call = name.starts_with("cuda") && name.size() > 4 && name[4] >= 'A' && name[4] <= 'Z';
+  return call || name == "__global__" || name == "__device__";
+}
+
+// One warning, at the first place in the host text that only CUDA understands.
+void WarnOfCuda(const SourceManager& sources, const lex::Unit& unit, diag::Emitter& diags) {
+  std::deque<std::string> spellings;
+  for (const lex::Segment& segment : unit.segments) {
+    if (segment.kind != lex::Segment::Kind::Host) continue;
+    lex::Lexer lexer(sources.Text(segment.text), unit.file, spellings, nullptr,
+                     segment.text.begin.offset);
+    for (lex::Token token = lexer.Next(); token.kind != lex::TokenKind::EndOfFile;
+         token = lexer.Next()) {
+      if (token.kind != lex::TokenKind::Identifier || !IsCudaName(token.text)) continue;
+      diags.Emit(diag::kinds::NotSimulated, token.range, token.text);
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+std::string InputHash(const SourceManager& sources, const lex::Unit& unit, Target target) {
+  Hasher hasher;
+  hasher.Add(CROQTILE_VERSION);
+  hasher.Add(target == Target::Cuda ? "cuda" : "sim");
+  for (const lex::CommandLineDefine& define : unit.command_line_defines) {
+    hasher.Add(define.name);
+    hasher.Add(define.body);
+  }
+  // Contents only: where a file lies does not change what it means.
+  for (uint32_t i = 0; i < sources.file_count(); ++i) hasher.Add(sources.Text(FileId(i)));
+  return hasher.Text();
+}
+
+std::string GenerateProgram(const GenerateInput& input, diag::Emitter& diags) {
+  const lex::Unit& unit = input.unit;
+  codegen::Program program{input.module, {}, {}, CROQTILE_VERSION, {}};
+  program.input_hash = InputHash(input.sources, unit, input.target);
+  program.line_directives = input.line_directives;
+  program.segments = Segments(input.sources, unit);
+  for (const lex::CommandLineDefine& define : unit.command_line_defines) {
+    program.defines.push_back({define.name, define.body});
+  }
+  if (input.target == Target::Cuda) return codegen::PrintCuda(program);
+  WarnOfCuda(input.sources, unit, diags);
+  return codegen::PrintSim(program);
+}
+
+}  // namespace choreo::driver

@@ -1,0 +1,281 @@
+// The ops, one struct each; included by ir.h alone. Fields(f) names the fields in the order of the
+// text form; printer, reader and walkers are written over it. Region fields come last.
+#pragma once
+
+#define CHOREO_FIELD(name) f(#name, self.name)
+#define CHOREO_FIELDS(...)                \
+  template <class Self, class F>          \
+  static void Fields(Self& self, F&& f) { \
+    (void)self;                           \
+    (void)f;                              \
+    __VA_ARGS__;                          \
+  }
+
+namespace choreo::ir {
+
+// ---- both states ----
+struct Let {  // defines an immutable scalar
+  VarId var;
+  ExprId value;
+  CHOREO_FIELDS(CHOREO_FIELD(var), CHOREO_FIELD(value))
+};
+struct VarDecl {  // declares a mutable scalar
+  VarId var;
+  ExprId init;
+  CHOREO_FIELDS(CHOREO_FIELD(var), CHOREO_FIELD(init))
+};
+struct Assign {
+  VarId var;
+  ExprId value;
+  CHOREO_FIELDS(CHOREO_FIELD(var), CHOREO_FIELD(value))
+};
+// for (var = low; var < high; var += step); step > 0, or step < 0 with `>`. Bounds are evaluated
+// once.
+struct For {
+  VarId var;
+  ExprId low, high, step;
+  int32_t unroll = 0;  // 0: compiler's choice, 1: not, n: by n, -1: fully
+  Region body;
+  CHOREO_FIELDS(CHOREO_FIELD(var), CHOREO_FIELD(low), CHOREO_FIELD(high), CHOREO_FIELD(step),
+                CHOREO_FIELD(unroll), CHOREO_FIELD(body))
+};
+struct While {
+  ExprId condition;
+  Region body;
+  CHOREO_FIELDS(CHOREO_FIELD(condition), CHOREO_FIELD(body))
+};
+struct If {
+  ExprId condition;
+  Region then_body, else_body;
+  CHOREO_FIELDS(CHOREO_FIELD(condition), CHOREO_FIELD(then_body), CHOREO_FIELD(else_body))
+};
+struct Break {
+  CHOREO_FIELDS()
+};
+struct Continue {
+  CHOREO_FIELDS()
+};
+struct Return {
+  CHOREO_FIELDS()
+};
+struct Decl {  // brings a fragment or local array to life, uninitialised; shared tiles too, for
+               // their place
+  StorageId storage;
+  CHOREO_FIELDS(CHOREO_FIELD(storage))
+};
+// Tile: element at logical indices. Lowered: {r}, the lane's r-th element.
+struct FragSet {
+  StorageId frag;
+  std::vector<ExprId> index;
+  ExprId value;
+  CHOREO_FIELDS(CHOREO_FIELD(frag), CHOREO_FIELD(index), CHOREO_FIELD(value))
+};
+struct RawCpp {
+  std::string text;
+  CHOREO_FIELDS(CHOREO_FIELD(text))
+};
+
+// ---- tile state ----
+enum class Level : uint8_t { Block, Warpgroup, Warp, Thread };
+// Names indices of the executing threads at a level. Bounds are constants (blocks: see HostPart).
+struct Parallel {
+  Level level;
+  std::vector<VarId> vars;
+  std::vector<ExprId> bounds;
+  Region body;
+  CHOREO_FIELDS(CHOREO_FIELD(level), CHOREO_FIELD(vars), CHOREO_FIELD(bounds), CHOREO_FIELD(body))
+};
+struct InThreads {
+  ExprId predicate;
+  bool async = false;
+  Region body;
+  CHOREO_FIELDS(CHOREO_FIELD(predicate), CHOREO_FIELD(async), CHOREO_FIELD(body))
+};
+struct Assert {
+  ExprId condition;
+  std::string message;
+  CHOREO_FIELDS(CHOREO_FIELD(condition), CHOREO_FIELD(message))
+};
+struct StoreElem {
+  ViewId dest;  // without axes
+  ExprId value;
+  CHOREO_FIELDS(CHOREO_FIELD(dest), CHOREO_FIELD(value))
+};
+struct Apply {  // for every element of `frag` that the lane owns; vars: {i} or {i, j}, logical
+                // indices
+  StorageId frag;
+  std::vector<VarId> vars;
+  Region body;
+  CHOREO_FIELDS(CHOREO_FIELD(frag), CHOREO_FIELD(vars), CHOREO_FIELD(body))
+};
+// Cooperative copy by the executing threads, with the barriers of language §5. Elements beyond the
+// base extents read as zero and are not written. `swizzle`: 0 not named, else 32, 64, 128.
+struct CopySync {
+  ViewId src, dst;
+  int32_t swizzle = 0;
+  CHOREO_FIELDS(CHOREO_FIELD(src), CHOREO_FIELD(dst), CHOREO_FIELD(swizzle))
+};
+struct FillTile {  // every element of a shared or local view, by the executing threads together
+  ViewId dst;
+  ExprId value;
+  CHOREO_FIELDS(CHOREO_FIELD(dst), CHOREO_FIELD(value))
+};
+struct FragFill {
+  StorageId frag;
+  ExprId value;
+  CHOREO_FIELDS(CHOREO_FIELD(frag), CHOREO_FIELD(value))
+};
+struct FragCopy {
+  StorageId dst, src;
+  CHOREO_FIELDS(CHOREO_FIELD(dst), CHOREO_FIELD(src))
+};
+enum class ReduceKind : uint8_t { Max, Sum };
+// Over axis 1 of `src` into `row`. Max combines with row's old value; Sum replaces it.
+struct FragReduce {
+  ReduceKind reduce;
+  StorageId row, src;
+  CHOREO_FIELDS(CHOREO_FIELD(reduce), CHOREO_FIELD(row), CHOREO_FIELD(src))
+};
+// acc += A · op(B), complete when the op is done. A is a shared view [64, K] or a fragment (then
+// `a` is invalid). b_row: B is stored [N, K] (`row.row`), else [K, N] (`row.col`).
+struct Mma {
+  StorageId acc;
+  ViewId a;
+  StorageId a_frag;
+  ViewId b;
+  bool b_row = true;
+  std::vector<int32_t> k_order;  // issue order of the K slices; empty: ascending
+  CHOREO_FIELDS(CHOREO_FIELD(acc), CHOREO_FIELD(a), CHOREO_FIELD(a_frag), CHOREO_FIELD(b),
+                CHOREO_FIELD(b_row), CHOREO_FIELD(k_order))
+};
+struct MmaLoad {  // a 16-bit fragment from a shared view
+  StorageId frag;
+  ViewId src;
+  CHOREO_FIELDS(CHOREO_FIELD(frag), CHOREO_FIELD(src))
+};
+struct MmaStore {  // converts to the view's element type; clips at the base extents
+  StorageId frag;
+  ViewId dst;
+  CHOREO_FIELDS(CHOREO_FIELD(frag), CHOREO_FIELD(dst))
+};
+struct SyncShared {
+  CHOREO_FIELDS()
+};
+
+// ---- lowered state ----
+struct MemStore {  // one element; index as in MemElem
+  StorageId storage;
+  ExprId index, value;
+  CHOREO_FIELDS(CHOREO_FIELD(storage), CHOREO_FIELD(index), CHOREO_FIELD(value))
+};
+struct StoreVec {  // adjacent elements in one access of 4, 8 or 16 bytes; index aligned to it
+  StorageId storage;
+  ExprId index;
+  std::vector<ExprId> values;
+  CHOREO_FIELDS(CHOREO_FIELD(storage), CHOREO_FIELD(index), CHOREO_FIELD(values))
+};
+struct CopyVec {  // `bytes` (2, 4, 8, 16) through registers; both sides aligned to it
+  StorageId dst;
+  ExprId dst_index;
+  StorageId src;
+  ExprId src_index;
+  int32_t bytes;
+  CHOREO_FIELDS(CHOREO_FIELD(dst), CHOREO_FIELD(dst_index), CHOREO_FIELD(src),
+                CHOREO_FIELD(src_index), CHOREO_FIELD(bytes))
+};
+// cp.async of 4, 8 or 16 bytes from a parameter to shared storage; of these `valid_bytes` (s32;
+// invalid: all) are read and the rest is written as zero.
+struct CpAsync {
+  StorageId dst;
+  ExprId dst_index;
+  StorageId src;
+  ExprId src_index;
+  int32_t bytes;
+  ExprId valid_bytes;
+  CHOREO_FIELDS(CHOREO_FIELD(dst), CHOREO_FIELD(dst_index), CHOREO_FIELD(src),
+                CHOREO_FIELD(src_index), CHOREO_FIELD(bytes), CHOREO_FIELD(valid_bytes))
+};
+struct CpAsyncCommit {
+  CHOREO_FIELDS()
+};
+struct CpAsyncWait {  // until at most `pending` of the thread's groups are incomplete
+  int32_t pending;
+  CHOREO_FIELDS(CHOREO_FIELD(pending))
+};
+struct CtaBarrier {
+  CHOREO_FIELDS()
+};
+// bar.sync: `id` (s32, 1…15, equal over each warp) may be computed, e.g. one barrier a warpgroup.
+struct NamedBarrierSync {
+  ExprId id;
+  int32_t threads;
+  CHOREO_FIELDS(CHOREO_FIELD(id), CHOREO_FIELD(threads))
+};
+struct SyncWarp {
+  CHOREO_FIELDS()
+};
+struct FenceProxyAsync {
+  CHOREO_FIELDS()
+};
+struct WgmmaFence {
+  CHOREO_FIELDS()
+};
+// One m64nNk16 with f32 accumulator. A: descriptor, or the four packed words of `a_frag` from word
+// `a_word`. trans_b: B is stored [K, N]. scale_d: s32 or bool; 0 overwrites the accumulator.
+struct Wgmma {
+  StorageId acc;
+  ExprId a_desc;
+  StorageId a_frag;
+  int32_t a_word = 0;
+  ExprId b_desc;
+  int32_t n;
+  Elem elem;
+  bool trans_b = false;
+  ExprId scale_d;
+  CHOREO_FIELDS(CHOREO_FIELD(acc), CHOREO_FIELD(a_desc), CHOREO_FIELD(a_frag), CHOREO_FIELD(a_word),
+                CHOREO_FIELD(b_desc), CHOREO_FIELD(n), CHOREO_FIELD(elem), CHOREO_FIELD(trans_b),
+                CHOREO_FIELD(scale_d))
+};
+struct WgmmaCommit {
+  CHOREO_FIELDS()
+};
+struct WgmmaWait {  // until at most `pending` of the warp's groups are incomplete
+  int32_t pending;
+  CHOREO_FIELDS(CHOREO_FIELD(pending))
+};
+struct FragTie {  // keeps the compiler below from moving register accesses across an MMA's edge
+  StorageId frag;
+  CHOREO_FIELDS(CHOREO_FIELD(frag))
+};
+// Elements 2·word and 2·word+1 of a 16-bit fragment, from two f32 values, rounded to nearest even.
+struct FragPack {
+  StorageId frag;
+  ExprId word, low, high;
+  CHOREO_FIELDS(CHOREO_FIELD(frag), CHOREO_FIELD(word), CHOREO_FIELD(low), CHOREO_FIELD(high))
+};
+// Stores `count` 8×8 matrices of 16-bit elements from words word… of a packed fragment; each lane
+// names the 16-byte row address of matrix lane/8, row lane%8, as an element index.
+struct StMatrix {
+  StorageId dst;
+  ExprId index;
+  StorageId frag;
+  ExprId word;
+  int32_t count;
+  CHOREO_FIELDS(CHOREO_FIELD(dst), CHOREO_FIELD(index), CHOREO_FIELD(frag), CHOREO_FIELD(word),
+                CHOREO_FIELD(count))
+};
+struct LdMatrix {  // the reverse of StMatrix
+  StorageId frag;
+  ExprId word;
+  StorageId src;
+  ExprId index;
+  int32_t count;
+  CHOREO_FIELDS(CHOREO_FIELD(frag), CHOREO_FIELD(word), CHOREO_FIELD(src), CHOREO_FIELD(index),
+                CHOREO_FIELD(count))
+};
+struct ErrorLatch {  // stores `code` into the launch's error word unless one stands there already
+  int32_t code;
+  CHOREO_FIELDS(CHOREO_FIELD(code))
+};
+
+}  // namespace choreo::ir

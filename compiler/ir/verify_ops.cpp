@@ -1,0 +1,236 @@
+// The verifier's rules for ops of both states and of tile state.
+#include <algorithm>
+
+#include "ir/verifier_impl.h"
+
+namespace choreo::ir {
+
+bool KernelVerifier::IsFrag(StorageId id, std::string_view what) {
+  if (!Alive(id)) return false;
+  if (kernel_.storages[id].kind == StorageKind::Frag) return true;
+  Report("{} `{}` is no fragment", what, kernel_.storages[id].name);
+  return false;
+}
+
+bool KernelVerifier::IsShared(StorageId id, std::string_view what) {
+  if (!ValidStorage(id)) return false;
+  if (kernel_.storages[id].kind == StorageKind::Shared) return true;
+  Report("{} `{}` is not in shared memory", what, kernel_.storages[id].name);
+  return false;
+}
+
+void KernelVerifier::Check(const Let& op) {
+  if (ValidVar(op.var)) Typed(op.value, kernel_.vars[op.var].type, "the value");
+  Define(op.var, {VarKind::Let, VarKind::Parallel, VarKind::Loop, VarKind::Element});
+}
+
+void KernelVerifier::Check(const VarDecl& op) {
+  if (ValidVar(op.var)) Typed(op.init, kernel_.vars[op.var].type, "the initial value");
+  Define(op.var, {VarKind::Mutable});
+}
+
+void KernelVerifier::Check(const Assign& op) {
+  if (!ValidVar(op.var) || !InScope(op.var)) return;
+  const Var& var = kernel_.vars[op.var];
+  if (var.kind != VarKind::Mutable) Report("`{}` is not mutable", var.name);
+  Typed(op.value, var.type, "the value");
+}
+
+void KernelVerifier::Scoped(const Region& region, std::initializer_list<VarId> vars, VarKind kind) {
+  const Mark mark = Enter();
+  for (const VarId var : vars) Define(var, {kind});
+  CheckRegion(region);
+  Leave(mark);
+}
+
+void KernelVerifier::Check(const For& op) {
+  if (!ValidVar(op.var)) return;
+  const Elem type = kernel_.vars[op.var].type;
+  if (!IsInteger(type)) Report("a loop variable of type {}", Spelling(type));
+  Typed(op.low, type, "the start");
+  Typed(op.high, type, "the end");
+  if (Typed(op.step, type, "the step") && Constant(op.step) == 0) Report("a step of 0");
+  if (op.unroll < -1) Report("unroll {}", op.unroll);
+  ++loops_;
+  Scoped(op.body, {op.var}, VarKind::Loop);
+  --loops_;
+}
+
+void KernelVerifier::Check(const While& op) {
+  Typed(op.condition, Elem::kBool, "the condition");
+  ++loops_;
+  Scoped(op.body, {}, VarKind::Let);
+  --loops_;
+}
+
+void KernelVerifier::Check(const If& op) {
+  Typed(op.condition, Elem::kBool, "the condition");
+  Scoped(op.then_body, {}, VarKind::Let);
+  Scoped(op.else_body, {}, VarKind::Let);
+}
+
+void KernelVerifier::Check(const Break&) {
+  if (loops_ == 0) Report("no loop around it");
+}
+void KernelVerifier::Check(const Continue&) {
+  if (loops_ == 0) Report("no loop around it");
+}
+
+void KernelVerifier::Check(const Decl& op) {
+  if (!ValidStorage(op.storage)) return;
+  if (kernel_.storages[op.storage].kind == StorageKind::Param) Report("a parameter is declared");
+  if (storage_alive_[op.storage.value] != 0) {
+    Report("`{}` is declared where it is alive already", kernel_.storages[op.storage].name);
+    return;
+  }
+  storage_alive_[op.storage.value] = 1;
+  scope_storages_.push_back(op.storage);
+}
+
+void KernelVerifier::Check(const FragSet& op) {
+  if (!IsFrag(op.frag, "the destination")) return;
+  const Storage& storage = kernel_.storages[op.frag];
+  CheckIndex(storage, op.index);
+  Typed(op.value, storage.elem, "the value");
+}
+
+void KernelVerifier::Check(const Parallel& op) {
+  if (op.vars.size() != op.bounds.size()) {
+    Report("{} variables and {} bounds", op.vars.size(), op.bounds.size());
+  }
+  for (const ExprId bound : op.bounds) {
+    if (Typed(bound, Elem::kS32, "a bound") && op.level != Level::Block && !Constant(bound)) {
+      Report("the bound of a level inside the CTA is no constant");
+    }
+  }
+  const int loops = std::exchange(loops_, 0);
+  const Mark mark = Enter();
+  for (const VarId var : op.vars) {
+    if (var) Define(var, {VarKind::Parallel});
+  }
+  CheckRegion(op.body);
+  Leave(mark);
+  loops_ = loops;
+}
+
+void KernelVerifier::Check(const InThreads& op) {
+  Typed(op.predicate, Elem::kBool, "the predicate");
+  Scoped(op.body, {}, VarKind::Let);
+}
+
+void KernelVerifier::Check(const Assert& op) { Typed(op.condition, Elem::kBool, "the condition"); }
+
+void KernelVerifier::Check(const StoreElem& op) {
+  if (!ValidView(op.dest)) return;
+  const View& view = kernel_.views[op.dest];
+  if (!view.axes.empty()) Report("a store to view #{}, which has axes", op.dest.value);
+  if (Alive(view.storage)) Typed(op.value, kernel_.storages[view.storage].elem, "the value");
+}
+
+void KernelVerifier::Check(const Apply& op) {
+  if (!IsFrag(op.frag, "`frag`")) return;
+  if (op.vars.size() != kernel_.storages[op.frag].dims.size()) {
+    Report("{} variables for {} axes", op.vars.size(), kernel_.storages[op.frag].dims.size());
+  }
+  const int loops = std::exchange(loops_, 0);
+  const Mark mark = Enter();
+  for (const VarId var : op.vars) Define(var, {VarKind::Element});
+  CheckRegion(op.body);
+  Leave(mark);
+  loops_ = loops;
+}
+
+void KernelVerifier::Check(const CopySync& op) {
+  if (!ValidView(op.src) || !ValidView(op.dst)) return;
+  const View& src = kernel_.views[op.src];
+  const View& dst = kernel_.views[op.dst];
+  if (!Alive(src.storage) || !Alive(dst.storage)) return;
+  if (kernel_.storages[src.storage].elem != kernel_.storages[dst.storage].elem) {
+    Report("a copy between element types");
+  }
+  if (src.axes.size() != dst.axes.size()) {
+    Report("a copy of {} axes to {} axes", src.axes.size(), dst.axes.size());
+  }
+  if (op.swizzle != 0 && op.swizzle != 32 && op.swizzle != 64 && op.swizzle != 128) {
+    Report("swizzle {}", op.swizzle);
+  }
+}
+
+void KernelVerifier::Check(const FillTile& op) {
+  if (!ValidView(op.dst)) return;
+  const StorageId dst = kernel_.views[op.dst].storage;
+  if (Alive(dst)) Typed(op.value, kernel_.storages[dst].elem, "the value");
+}
+
+void KernelVerifier::Check(const FragFill& op) {
+  if (IsFrag(op.frag, "`frag`")) Typed(op.value, kernel_.storages[op.frag].elem, "the value");
+}
+
+void KernelVerifier::Check(const FragCopy& op) {
+  if (!IsFrag(op.dst, "`dst`") || !IsFrag(op.src, "`src`")) return;
+  const Storage& dst = kernel_.storages[op.dst];
+  const Storage& src = kernel_.storages[op.src];
+  const bool same_dims =
+      std::equal(dst.dims.begin(), dst.dims.end(), src.dims.begin(), src.dims.end(),
+                 [&](ExprId a, ExprId b) { return Constant(a) == Constant(b); });
+  if (!same_dims || dst.elem != src.elem) {
+    Report("`{}` and `{}` differ in shape or type", dst.name, src.name);
+  }
+}
+
+void KernelVerifier::Check(const FragReduce& op) {
+  if (!IsFrag(op.row, "`row`") || !IsFrag(op.src, "`src`")) return;
+  const Storage& row = kernel_.storages[op.row];
+  const Storage& src = kernel_.storages[op.src];
+  if (row.dims.size() != 1 || src.dims.size() != 2 || row.elem != src.elem ||
+      Constant(row.dims[0]) != Constant(src.dims[0])) {
+    Report("`{}` is no row of `{}`", row.name, src.name);
+  }
+}
+
+void KernelVerifier::Check(const Mma& op) {
+  if (!IsFrag(op.acc, "the accumulator")) return;
+  const Storage& acc = kernel_.storages[op.acc];
+  if (acc.elem != Elem::kF32 || acc.dims.size() != 2) {
+    Report("accumulator `{}` is no f32 tile", acc.name);
+  }
+  if (op.a.valid() == op.a_frag.valid()) Report("A is a view or a fragment, one of the two");
+  if (!ValidView(op.b) || (op.a && !ValidView(op.a))) return;
+  if (op.a_frag && !IsFrag(op.a_frag, "A")) return;
+  const StorageId a = op.a ? kernel_.views[op.a].storage : op.a_frag;
+  const StorageId b = kernel_.views[op.b].storage;
+  if (!ValidStorage(a) || !ValidStorage(b)) return;
+  const Elem elem = kernel_.storages[a].elem;
+  if (!IsHalf(elem) || elem != kernel_.storages[b].elem) {
+    Report("operands of types {} and {}", Spelling(elem), Spelling(kernel_.storages[b].elem));
+  }
+  std::vector<int32_t> order = op.k_order;
+  std::sort(order.begin(), order.end());
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (order[i] != static_cast<int32_t>(i)) {
+      Report("k_order is no permutation");
+      break;
+    }
+  }
+}
+
+void KernelVerifier::Check(const MmaLoad& op) {
+  if (!IsFrag(op.frag, "`frag`") || !ValidView(op.src)) return;
+  const StorageId src = kernel_.views[op.src].storage;
+  const Elem elem = kernel_.storages[op.frag].elem;
+  if (IsShared(src, "the source") && (!IsHalf(elem) || elem != kernel_.storages[src].elem)) {
+    Report("fragment and source are not of one 16-bit type");
+  }
+}
+
+void KernelVerifier::Check(const MmaStore& op) {
+  if (!IsFrag(op.frag, "`frag`") || !ValidView(op.dst)) return;
+  const View& dst = kernel_.views[op.dst];
+  Alive(dst.storage);
+  if (dst.axes.size() != kernel_.storages[op.frag].dims.size()) {
+    Report("a fragment of {} axes stored to {}", kernel_.storages[op.frag].dims.size(),
+           dst.axes.size());
+  }
+}
+
+}  // namespace choreo::ir

@@ -1,0 +1,157 @@
+// The state of lowering one tile function, shared by the files of this folder. Expressions become IR
+// expression trees, views become ir::View values, statements append ops to the current region.
+#pragma once
+
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "ast/ast.h"
+#include "diag/diag.h"
+#include "ir/builder.h"
+#include "ir/ir.h"
+#include "lex/token.h"
+#include "sema/sema.h"
+#include "support/source.h"
+
+namespace choreo::lower {
+
+// What an entity stands for in the IR. Arrays of fragments have one storage an element.
+using Binding = std::variant<std::monostate, ir::VarId, ir::StorageId, ir::View,
+                             std::vector<ir::ExprId>, std::vector<ir::StorageId>>;
+
+struct Inputs {
+  const lex::Unit& unit;
+  const ast::File& file;
+  const sema::Result& sema;
+  const SourceManager& sources;
+  diag::Emitter& diags;
+};
+
+class Lowering {
+ public:
+  Lowering(const Inputs& in, ast::FunctionId function, ir::Kernel& kernel)
+      : in_(in), function_(function), kernel_(kernel), build_(kernel) {}
+
+  void Run();
+
+ private:
+  // lower_function.cpp
+  void LowerParams();
+  void LaunchAttributes(const std::vector<ast::Attribute>& attributes);
+
+  // lower_stmt.cpp
+  void Statement(ast::StmtId id);
+  void Body(ast::StmtId id);  // the statements of a block, or a single statement
+  ir::Region RegionOf(ast::StmtId id);
+  void Node(ast::StmtId id, const ast::ErrorStmt&);
+  void Node(ast::StmtId id, const ast::Block& node);
+  void Node(ast::StmtId id, const ast::ScalarDecl& node);
+  void Node(ast::StmtId id, const ast::StorageDecl& node);
+  void Node(ast::StmtId id, const ast::Assign& node);
+  void Node(ast::StmtId id, const ast::ExprStmt& node);
+  void Node(ast::StmtId id, const ast::Assert& node);
+  void Node(ast::StmtId id, const ast::SyncShared& node);
+  void Node(ast::StmtId id, const ast::RawCpp& node);
+  void Node(ast::StmtId id, const std::monostate&);
+  void DeclareByAssign(ast::StmtId id, const ast::Assign& node);
+
+  // lower_control.cpp
+  void Node(ast::StmtId id, const ast::Foreach& node);
+  void Node(ast::StmtId id, const ast::With& node);
+  void Node(ast::StmtId id, const ast::If& node);
+  void Node(ast::StmtId id, const ast::While& node);
+  void Node(ast::StmtId id, const ast::Return& node);
+  void Node(ast::StmtId id, const ast::Break& node);
+  void Node(ast::StmtId id, const ast::Continue& node);
+  void ForeachFrom(size_t index, const ast::Foreach& node,
+                   const std::vector<sema::EntityId>& vars,
+                   const std::vector<ir::ExprId>& bounds);
+
+  // lower_parallel.cpp
+  void Node(ast::StmtId id, const ast::Parallel& node);
+  void Node(ast::StmtId id, const ast::InThreads& node);
+  void ParallelFrom(size_t dim, size_t first_var, const ast::Parallel& node,
+                    const std::vector<sema::EntityId>& vars);
+
+  // lower_fragment.cpp
+  void Node(ast::StmtId id, const ast::Apply& node);
+  void Node(ast::StmtId id, const ast::MmaStore& node);
+  bool FragmentCall(const ast::Call& call);
+  ir::StorageId Fragment(ast::ExprId id);
+  ir::StorageId NewFragment(std::string_view name, Elem elem, const std::vector<sema::Extent>& dims);
+  void Mma(ast::StmtId stmt, const ast::Mma& node);
+  void Fill(ir::StorageId frag, const ast::MmaFill& node);
+  void Load(ir::StorageId frag, const ast::MmaLoad& node);
+
+  // lower_copy.cpp
+  // The destination of the copy; the anonymous tile is named `name`.
+  ir::View Copy(ast::ExprId id, const ast::DmaCopy& node, std::string_view name);
+
+  // not_lowered.cpp
+  void Node(ast::StmtId id, const ast::Wait& node);
+  void Node(ast::StmtId id, const ast::Trigger& node);
+  void Node(ast::StmtId id, const ast::CallStmt& node);
+  void NotLowered(SourceRange range, std::string_view construct);
+
+  // lower_expr.cpp
+  ir::ExprId Scalar(ast::ExprId id);
+  ir::ExprId ScalarAs(ast::ExprId id, Elem type);
+  ir::ExprId Condition(ast::ExprId id);  // as bool
+  ir::ExprId ScalarUnary(const ast::Unary& node);
+  ir::ExprId ScalarBinary(ast::ExprId id, const ast::Binary& node);
+  ir::ExprId ScalarCall(ast::ExprId id, const ast::Call& node);
+  ir::ExprId Increment(const ast::IncDec& node);
+  ir::ExprId Arithmetic(ast::BinaryOp op, ir::ExprId left, ir::ExprId right);
+  ir::ExprId BoundOf(ast::ExprId id);  // `#p`
+  ir::ExprId BoundOfEntity(sema::EntityId id);
+  std::vector<ir::ExprId> Elements(ast::ExprId id);  // of a shape or tuple
+  std::vector<ir::ExprId> ExtentsOf(ast::ExprId id);  // of a view or fragment
+  ir::ExprId Convert(ir::ExprId e, Elem type);
+  void Store(ast::ExprId target, ir::ExprId value);
+  // Gives the value now: an expression over variables that may change becomes a `let`.
+  ir::ExprId Freeze(ir::ExprId e, std::string_view name);
+  bool MayChange(ir::ExprId e) const;
+
+  // lower_view.cpp
+  ir::View ViewOf(ast::ExprId id);
+  ir::View MethodView(ast::ExprId id, const ast::MethodCall& node);
+  ir::View Subspan(const ast::MethodCall& subspan, const std::vector<ast::ExprId>* steps,
+                   const std::vector<ast::ExprId>* at);
+  std::vector<ir::ExprId> Arguments(const std::vector<ast::ExprId>& args, const ir::View& view);
+  std::vector<ir::ExprId> Offsets(const std::vector<ast::ExprId>& args);
+  ir::View Window(const ast::MethodCall& view, const std::vector<ast::ExprId>* from);
+  ir::View Chunk(const ast::MethodCall& node);
+  ir::View SpanAs(ast::ExprId id, const ast::MethodCall& node);
+  ir::View Element(const ir::View& base, const std::vector<ast::ExprId>& at);
+  ir::View WholeStorage(ir::StorageId storage, ir::ExprId slot);
+  void Advance(ir::View& view, size_t axis, ir::ExprId by);  // start += by · step
+  ir::View FreezeView(ir::View view, std::string_view name);
+
+  // helpers
+  const ast::Expr& E(ast::ExprId id) const { return in_.file.exprs[id]; }
+  const sema::Type& T(ast::ExprId id) const { return in_.sema.types[id]; }
+  const sema::Entity& Ent(sema::EntityId id) const { return in_.sema.entities[id]; }
+  const std::vector<sema::EntityId>& Declared(ast::StmtId id) const;
+  bool IsWildcard(ast::ExprId id) const { return in_.file.As<ast::Wildcard>(id) != nullptr; }
+  ir::VarId DeclareVar(sema::EntityId id, ir::VarKind kind);
+  ir::ViewId AddView(ir::View view) { return kernel_.views.Add(std::move(view)); }
+  ir::Loc LocOf(SourceRange range) const;
+  ir::ExprId Constant(const sema::Extent& extent);
+  template <class NodeT>
+  void Emit(NodeT node) {
+    out_->push_back({loc_, ir::OpNode(std::move(node))});
+  }
+
+  const Inputs& in_;
+  ast::FunctionId function_;
+  ir::Kernel& kernel_;
+  ir::ExprBuilder build_;
+  std::vector<ir::Op>* out_ = nullptr;
+  ir::Loc loc_;
+  std::unordered_map<sema::EntityId, Binding> bindings_;
+};
+
+}  // namespace choreo::lower

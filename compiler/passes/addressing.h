@@ -1,0 +1,46 @@
+// Where elements of views lie: coordinates in the base, linear indices into storage (with panels and
+// swizzle for shared tiles), and which coordinates may fall outside.
+#pragma once
+
+#include <vector>
+
+#include "ir/builder.h"
+#include "ir/ir.h"
+
+namespace choreo::passes {
+
+// Elements of one row of a panel; the row length itself for row-major tiles.
+int64_t PanelElements(const ir::Kernel& kernel, const ir::Storage& storage);
+// Rows of a shared or local tile (all axes but the last), and those of a panel (padded to 8).
+int64_t TileRows(const ir::Kernel& kernel, const ir::Storage& storage);
+int64_t PanelRows(const ir::Kernel& kernel, const ir::Storage& storage);
+// Bytes of one tile, padding included; the alignment its start needs.
+int64_t TileBytes(const ir::Kernel& kernel, const ir::Storage& storage);
+int64_t TileAlignment(const ir::Storage& storage);
+
+// Base coordinates (s32) of the element at `at` (one s32 an axis) of a view.
+std::vector<ir::ExprId> BaseCoordinates(ir::ExprBuilder& build, const ir::View& view,
+                                        const std::vector<ir::ExprId>& at);
+
+// The linear index of the element at base coordinates: s64 for parameters, s32 otherwise; see MemElem.
+ir::ExprId LinearIndex(ir::ExprBuilder& build, const ir::View& view,
+                       const std::vector<ir::ExprId>& coordinates);
+
+// Whether base axis `axis` of the view stays inside the base for every value of its coordinates.
+bool InsideBase(const ir::Kernel& kernel, const ir::View& view, size_t axis);
+
+// The condition (bool) that the coordinates lie inside the base, over the axes that are not
+// provably inside; invalid if none is left. `skip` names an axis that is left out (-1: none).
+ir::ExprId InsideCondition(ir::ExprBuilder& build, const ir::View& view,
+                           const std::vector<ir::ExprId>& coordinates, int skip = -1);
+
+// The largest power of two that divides every value of `e`, as far as its form shows.
+int64_t KnownDivisor(const ir::Kernel& kernel, ir::ExprId e);
+
+// How many adjacent elements along the view's last axis can be accessed at once, at most `most` bytes:
+// a power of two, by what constants prove about extents and starts.
+int VectorElements(const ir::Kernel& kernel, const ir::View& view, int most_bytes);
+// Has the host check what such accesses of `bytes` need of a parameter's base and strides.
+void RequireAlignment(ir::Kernel& kernel, const ir::View& view, int bytes);
+
+}  // namespace choreo::passes

@@ -1,0 +1,263 @@
+// lower-copies: cooperative copies and fills as loops of vector accesses (cp.async from global to shared
+// memory), with a barrier behind each, and in front of each one whose tile was accessed since the
+// last barrier of all threads. Loops are followed to a fixed point, so a barrier that the other copy of
+// the loop makes needless is not there.
+#include <map>
+#include <optional>
+
+#include "passes/barrier_state.h"
+#include "passes/copy_loop.h"
+#include "passes/pass.h"
+#include "passes/scope.h"
+
+namespace choreo::passes {
+namespace {
+
+class CopyLowering {
+ public:
+  CopyLowering(ir::Kernel& kernel, PassContext& context)
+      : kernel_(kernel),
+        context_(context),
+        build_(kernel),
+        dependence_(kernel),
+        scope_(kernel, kernel.host.threads) {}
+
+  ir::Region Rewrite(const ir::Region& region, unsigned control) {
+    ir::Region out;
+    for (const ir::Op& op : region.ops) RewriteOp(op, out, control);
+    return out;
+  }
+
+ private:
+  // The threads that execute a copy together, as seen by one of them.
+  struct Executors {
+    int threads = 0;
+    ir::ExprId index;  // of this thread among them
+    bool whole_cta = false;
+    bool each_alone = false;  // every thread does all of it by itself
+    ir::ExprId barrier_id;    // named barrier; invalid: none needed (a warp, a thread, the CTA)
+  };
+
+  void RewriteOp(const ir::Op& op, ir::Region& out, unsigned control);
+  template <class Loop>
+  ir::Region RewriteLoop(const Loop& loop, unsigned control);
+  std::optional<Executors> ExecutorsOf(unsigned depends, ir::Loc loc, unsigned control);
+  int NamedBarrier(const ThreadSet& threads, int count, ir::Loc loc);
+  void Barrier(const Executors& who, ir::Region& out, ir::Loc loc);
+  void Copy(const ir::CopySync& copy, ir::Region& out, ir::Loc loc, unsigned control);
+  void Fill(const ir::FillTile& fill, ir::Region& out, ir::Loc loc, unsigned control);
+  bool ReadAnywhere(ir::StorageId id) const;
+
+  ir::Kernel& kernel_;
+  PassContext& context_;
+  ir::ExprBuilder build_;
+  Dependence dependence_;
+  ScopeTracker scope_;
+  BarrierState state_;
+  std::map<std::string, int> named_barriers_;
+  int next_barrier_ = 1;  // 0 is the CTA's
+};
+
+template <class Loop>
+ir::Region CopyLowering::RewriteLoop(const Loop& loop, unsigned control) {
+  bool jumps = false;
+  ir::ForEachOp(loop.body, [&](const ir::Op& op) {
+    jumps |= std::holds_alternative<ir::Break>(op.node) ||
+             std::holds_alternative<ir::Continue>(op.node) ||
+             std::holds_alternative<ir::Return>(op.node);
+  });
+  BarrierState everything;
+  everything.Add(ir::AllStorageUse(kernel_, loop.body));
+  BarrierState entry = state_;
+  if (jumps) entry.Join(everything);
+  const size_t vars = kernel_.vars.size();
+  const size_t exprs = kernel_.exprs.size();
+  while (true) {
+    state_ = entry;
+    // An earlier round's body is dropped, and what was made for it.
+    kernel_.vars.resize(vars);
+    kernel_.exprs.resize(exprs);
+    ir::Region body = Rewrite(loop.body, control);
+    if (!entry.Join(state_) || context_.diags.has_errors()) {
+      state_.Join(entry);  // the loop may not run
+      return body;
+    }
+  }
+}
+
+void CopyLowering::RewriteOp(const ir::Op& op, ir::Region& out, unsigned control) {
+  if (const auto* copy = std::get_if<ir::CopySync>(&op.node)) {
+    Copy(*copy, out, op.loc, control);
+    return;
+  }
+  if (const auto* fill = std::get_if<ir::FillTile>(&op.node)) {
+    Fill(*fill, out, op.loc, control);
+    return;
+  }
+  state_.Add(ir::DirectStorageUse(kernel_, op));
+  ir::Op changed{op.loc, {}};
+  if (const auto* parallel = std::get_if<ir::Parallel>(&op.node)) {
+    scope_.Enter(*parallel);
+    ir::Parallel copy = *parallel;
+    copy.body = Rewrite(parallel->body, control);
+    changed.node = std::move(copy);
+    scope_.Leave();
+  } else if (const auto* narrowed = std::get_if<ir::InThreads>(&op.node)) {
+    const bool outermost = scope_.current().depth == 0;
+    scope_.Enter(*narrowed);
+    ir::InThreads copy = *narrowed;
+    copy.body = Rewrite(narrowed->body, control);
+    changed.node = std::move(copy);
+    scope_.Leave();
+    if (outermost) state_.Clear();  // joins all threads of the CTA
+  } else if (const auto* loop = std::get_if<ir::For>(&op.node)) {
+    const unsigned bounds =
+        dependence_.Of(loop->low) | dependence_.Of(loop->high) | dependence_.Of(loop->step);
+    ir::For copy = *loop;
+    copy.body = RewriteLoop(*loop, control | bounds);
+    changed.node = std::move(copy);
+  } else if (const auto* loop = std::get_if<ir::While>(&op.node)) {
+    ir::While copy = *loop;
+    copy.body = RewriteLoop(*loop, control | dependence_.Of(loop->condition));
+    changed.node = std::move(copy);
+  } else if (const auto* branch = std::get_if<ir::If>(&op.node)) {
+    const unsigned inside = control | dependence_.Of(branch->condition);
+    const BarrierState before = state_;
+    ir::If copy{branch->condition, Rewrite(branch->then_body, inside), {}};
+    BarrierState after_then = std::exchange(state_, before);
+    copy.else_body = Rewrite(branch->else_body, inside);
+    state_.Join(after_then);
+    changed.node = std::move(copy);
+  } else if (std::holds_alternative<ir::SyncShared>(op.node)) {
+    const size_t here = scope_.current().active.count();
+    if (here != static_cast<size_t>(kernel_.host.threads)) {
+      context_.diags.Emit(diag::kinds::sync_shared_narrow, context_.Where(op.loc),
+                          static_cast<int>(here), kernel_.host.threads);
+    }
+    changed.node = ir::CtaBarrier{};
+    state_.Clear();
+  } else {
+    changed.node = op.node;
+    if (const auto* let = std::get_if<ir::Let>(&op.node)) scope_.Note(*let);
+  }
+  out.ops.push_back(std::move(changed));
+}
+
+int CopyLowering::NamedBarrier(const ThreadSet& threads, int count, ir::Loc loc) {
+  constexpr int kHardwareBarriers = 16;
+  const auto [it, added] = named_barriers_.try_emplace(threads.to_string(), next_barrier_);
+  if (added) next_barrier_ += count;
+  if (next_barrier_ > kHardwareBarriers) {
+    context_.diags.Emit(diag::kinds::too_many_barriers, context_.Where(loc), kernel_.name);
+  }
+  return it->second;
+}
+
+std::optional<CopyLowering::Executors> CopyLowering::ExecutorsOf(unsigned depends, ir::Loc loc,
+                                                                 unsigned control) {
+  const Scope& scope = scope_.current();
+  Executors who;
+  if ((depends & kOnThread) != 0 || scope.single_thread()) {
+    who.threads = 1;
+    who.index = build_.Int(0);
+    who.each_alone = true;
+    return who;
+  }
+  const ir::ExprId tid = build_.Call(ir::Intrinsic::ThreadIdx, {});
+  constexpr unsigned kOnGroups = kOnWarpgroup | kOnWarp;
+  if ((depends & kOnGroups) == 0 && (control & kOnGroups) != 0) {
+    context_.diags.Emit(diag::kinds::joint_copy_diverges, context_.Where(loc));
+    return std::nullopt;
+  }
+  if (scope.level != ir::Level::Block && (depends & kOnGroups) != 0) {
+    const int size = scope.level == ir::Level::Warpgroup ? kWarpgroupSize : kWarpSize;
+    who.threads = size;
+    who.index = build_.Mod(tid, size);
+    if (size == kWarpgroupSize) {
+      const int groups = kernel_.host.threads / kWarpgroupSize;
+      const int first = NamedBarrier(ThreadRange(0, 0), groups, loc);
+      who.barrier_id =
+          build_.Add(build_.Div(build_.Call(ir::Intrinsic::WarpIdx, {}), kWarpgroupSize / kWarpSize),
+                     first);
+    }
+    return who;
+  }
+  int first = 0;
+  while (!scope.active.test(static_cast<size_t>(first))) ++first;
+  const int count = static_cast<int>(scope.active.count());
+  if (scope.active != ThreadRange(first, count) ||
+      (count != kernel_.host.threads && (first % kWarpSize != 0 || count % kWarpSize != 0))) {
+    context_.diags.Emit(diag::kinds::scattered_threads, context_.Where(loc), count);
+    return std::nullopt;
+  }
+  who.threads = count;
+  who.index = build_.Sub(tid, first);
+  who.whole_cta = count == kernel_.host.threads;
+  if (!who.whole_cta && count > kWarpSize) {
+    who.barrier_id = build_.Int(NamedBarrier(scope.active, 1, loc));
+  }
+  return who;
+}
+
+void CopyLowering::Barrier(const Executors& who, ir::Region& out, ir::Loc loc) {
+  if (who.each_alone && scope_.current().single_thread()) return;
+  if (who.whole_cta || who.each_alone) {
+    out.ops.push_back({loc, ir::OpNode(ir::CtaBarrier{})});
+    state_.Clear();
+  } else if (who.barrier_id) {
+    out.ops.push_back({loc, ir::OpNode(ir::NamedBarrierSync{who.barrier_id, who.threads})});
+  } else {
+    out.ops.push_back({loc, ir::OpNode(ir::SyncWarp{})});
+  }
+}
+
+bool CopyLowering::ReadAnywhere(ir::StorageId id) const {
+  const ir::StorageUse use = ir::AllStorageUse(kernel_, kernel_.body);
+  return std::find(use.reads.begin(), use.reads.end(), id) != use.reads.end();
+}
+
+void CopyLowering::Copy(const ir::CopySync& copy, ir::Region& out, ir::Loc loc, unsigned control) {
+  const ir::View src = kernel_.views[copy.src];
+  const ir::View dst = kernel_.views[copy.dst];
+  const ir::StorageKind dst_kind = kernel_.storages[dst.storage].kind;
+  unsigned depends = dependence_.Of(src) | dependence_.Of(dst);
+  if (dst_kind == ir::StorageKind::Local ||
+      kernel_.storages[src.storage].kind == ir::StorageKind::Local) {
+    depends |= kOnThread;
+  }
+  const auto who = ExecutorsOf(depends, loc, control);
+  if (!who) return;
+  // Readers and writers of the target, and writers of the source, must be done.
+  if (state_.Touched(dst.storage) || state_.writes.contains(src.storage)) Barrier(*who, out, loc);
+  CopyLoop loop{kernel_, build_, loc, who->threads, who->index};
+  loop.Copy(src, dst, out);
+  state_.reads.insert(src.storage);
+  state_.writes.insert(dst.storage);
+  const bool seen_by_others =
+      dst_kind == ir::StorageKind::Shared ||
+      (dst_kind == ir::StorageKind::Param && ReadAnywhere(dst.storage));
+  if (seen_by_others && !who->each_alone) Barrier(*who, out, loc);
+}
+
+void CopyLowering::Fill(const ir::FillTile& fill, ir::Region& out, ir::Loc loc, unsigned control) {
+  const ir::View dst = kernel_.views[fill.dst];
+  const bool local = kernel_.storages[dst.storage].kind == ir::StorageKind::Local;
+  const auto who = ExecutorsOf(dependence_.Of(dst) | (local ? unsigned{kOnThread} : 0u), loc, control);
+  if (!who) return;
+  if (state_.Touched(dst.storage)) Barrier(*who, out, loc);
+  CopyLoop loop{kernel_, build_, loc, who->threads, who->index};
+  loop.Fill(dst, fill.value, out);
+  state_.writes.insert(dst.storage);
+  if (!local && !who->each_alone) Barrier(*who, out, loc);
+}
+
+}  // namespace
+
+ir::Kernel LowerCopies(ir::Kernel kernel, PassContext& context) {
+  CopyLowering lowering(kernel, context);
+  ir::Region body = lowering.Rewrite(kernel.body, 0);
+  kernel.body = std::move(body);
+  return kernel;
+}
+
+}  // namespace choreo::passes

@@ -1,0 +1,147 @@
+// lower-parallel: the indices of `parallel` as arithmetic on thread and warp numbers, grid coordinates
+// folded into one grid axis (no axis then limits the problem), narrowed scopes as branches.
+#include <set>
+#include <utility>
+
+#include "ir/walk.h"
+#include "passes/pass.h"
+#include "passes/scope.h"
+
+namespace choreo::passes {
+namespace {
+
+class ParallelLowering {
+ public:
+  explicit ParallelLowering(ir::Kernel& kernel)
+      : kernel_(kernel), build_(kernel), scope_(kernel, kernel.host.threads) {}
+
+  void Run() {
+    ir::Region indices;
+    BlockIndices(indices);
+    ir::Region body = Rewrite(kernel_.body, kernel_.host.threads);
+    body.ops.insert(body.ops.begin() + AfterHostScalars(body), indices.ops.begin(),
+                    indices.ops.end());
+    kernel_.body = std::move(body);
+  }
+
+ private:
+  // Extents of the grid may use scalars of the host part, which the kernel computes first.
+  std::ptrdiff_t AfterHostScalars(const ir::Region& body) const {
+    std::set<ir::VarId> scalars;
+    for (const ir::Op& op : kernel_.host.body.ops) {
+      if (const auto* let = std::get_if<ir::Let>(&op.node)) scalars.insert(let->var);
+    }
+    std::ptrdiff_t after = 0;
+    for (size_t i = 0; i < body.ops.size(); ++i) {
+      const auto* let = std::get_if<ir::Let>(&body.ops[i].node);
+      if (let != nullptr && scalars.contains(let->var)) after = static_cast<std::ptrdiff_t>(i) + 1;
+    }
+    return after;
+  }
+
+  void BlockIndices(ir::Region& out) {
+    const ir::HostPart& host = kernel_.host;
+    // The first variable runs fastest, so the order of blocks is that of a grid with it on x.
+    ir::ExprId rest = build_.Call(ir::Intrinsic::BlockIdxX, {});
+    for (size_t i = 0; i < host.block_vars.size(); ++i) {
+      const ir::VarId var = host.block_vars[i];
+      const bool last = i + 1 == host.block_vars.size();
+      const ir::Loc loc = kernel_.vars[var].loc;
+      out.ops.push_back(
+          {loc, ir::OpNode(ir::Let{var, last ? rest : build_.Mod(rest, host.block_bounds[i])})});
+      rest = build_.Div(rest, host.block_bounds[i]);
+    }
+  }
+
+  ir::Region Rewrite(const ir::Region& region, int group_size) {
+    ir::Region out;
+    for (size_t i = 0; i < region.ops.size(); ++i) {
+      const ir::Op& op = region.ops[i];
+      if (const auto* parallel = std::get_if<ir::Parallel>(&op.node)) {
+        Parallel(*parallel, out, op.loc, group_size, i + 1 == region.ops.size());
+      } else if (const auto* narrowed = std::get_if<ir::InThreads>(&op.node)) {
+        InThreads(*narrowed, out, op.loc, group_size);
+      } else {
+        ir::Op changed = op;
+        if (const auto* let = std::get_if<ir::Let>(&op.node)) scope_.Note(*let);
+        ir::VisitRegions(changed, [&](ir::Region& r) { r = Rewrite(r, group_size); });
+        out.ops.push_back(std::move(changed));
+      }
+    }
+    return out;
+  }
+
+  void Parallel(const ir::Parallel& parallel, ir::Region& out, ir::Loc loc, int group_size,
+                bool last) {
+    using ir::Intrinsic;
+    int64_t groups = 1;
+    for (const ir::ExprId bound : parallel.bounds) groups *= *build_.AsInt(bound);
+    const bool whole_cta = group_size == kernel_.host.threads;
+    const auto within = [&](ir::ExprId index, int count) {
+      return whole_cta ? index : build_.Mod(index, count);
+    };
+    int size = 1;
+    ir::ExprId index;
+    switch (parallel.level) {
+      case ir::Level::Block:
+        CHOREO_UNREACHABLE("blocks are the host's");
+      case ir::Level::Warpgroup:
+        size = kWarpgroupSize;
+        index = build_.Div(build_.Call(Intrinsic::WarpIdx, {}), kWarpgroupSize / kWarpSize);
+        break;
+      case ir::Level::Warp:
+        size = kWarpSize;
+        index = within(build_.Call(Intrinsic::WarpIdx, {}), group_size / kWarpSize);
+        break;
+      case ir::Level::Thread:
+        index = group_size == kWarpSize
+                    ? build_.Call(Intrinsic::LaneIdx, {})
+                    : within(build_.Call(Intrinsic::ThreadIdx, {}), group_size);
+        break;
+    }
+    ir::Region body;
+    ir::ExprId rest = index;
+    for (size_t v = parallel.vars.size(); v-- > 0;) {
+      const ir::ExprId value = v == 0 ? rest : build_.Mod(rest, parallel.bounds[v]);
+      body.ops.push_back({loc, ir::OpNode(ir::Let{parallel.vars[v], value})});
+      rest = build_.Div(rest, parallel.bounds[v]);
+    }
+    scope_.Enter(parallel);
+    const int inner = parallel.level == ir::Level::Thread ? group_size : size;
+    for (ir::Op& op : Rewrite(parallel.body, inner).ops) body.ops.push_back(std::move(op));
+    scope_.Leave();
+    if (groups * size < group_size) {
+      const ir::ExprId member = build_.Lt(index, build_.Int(groups));
+      out.ops.push_back({loc, ir::OpNode(ir::If{member, std::move(body), {}})});
+    } else {
+      for (ir::Op& op : body.ops) out.ops.push_back(std::move(op));
+    }
+    // What follows in the enclosing scope follows for all of its threads.
+    if (whole_cta && !last && scope_.current().depth == 0) {
+      out.ops.push_back({loc, ir::OpNode(ir::CtaBarrier{})});
+    }
+  }
+
+  void InThreads(const ir::InThreads& narrowed, ir::Region& out, ir::Loc loc, int group_size) {
+    const bool outermost = scope_.current().depth == 0;
+    scope_.Enter(narrowed);
+    ir::If branch{narrowed.predicate, Rewrite(narrowed.body, group_size), {}};
+    scope_.Leave();
+    out.ops.push_back({loc, ir::OpNode(std::move(branch))});
+    out.ops.push_back(
+        {loc, outermost ? ir::OpNode(ir::CtaBarrier{}) : ir::OpNode(ir::SyncWarp{})});
+  }
+
+  ir::Kernel& kernel_;
+  ir::ExprBuilder build_;
+  ScopeTracker scope_;
+};
+
+}  // namespace
+
+ir::Kernel LowerParallel(ir::Kernel kernel, PassContext&) {
+  ParallelLowering(kernel).Run();
+  return kernel;
+}
+
+}  // namespace choreo::passes

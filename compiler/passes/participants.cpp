@@ -1,0 +1,85 @@
+// participants: how many threads a CTA has, and which anonymous tiles need one instance a group.
+// A copy to `shared` whose source differs between the groups that execute it is done once each, so
+// each group gets a tile of its own; every view of the tile then names the group's.
+#include "passes/pass.h"
+#include "passes/scope.h"
+
+namespace choreo::passes {
+namespace {
+
+class TileInstances {
+ public:
+  TileInstances(ir::Kernel& kernel, int threads)
+      : kernel_(kernel), build_(kernel), dependence_(kernel), scope_(kernel, threads) {}
+
+  void Visit(const ir::Region& region) {
+    for (const ir::Op& op : region.ops) {
+      if (const auto* copy = std::get_if<ir::CopySync>(&op.node)) {
+        Copy(*copy);
+      } else if (const auto* parallel = std::get_if<ir::Parallel>(&op.node)) {
+        scope_.Enter(*parallel);
+        Visit(parallel->body);
+        scope_.Leave();
+      } else if (const auto* narrowed = std::get_if<ir::InThreads>(&op.node)) {
+        scope_.Enter(*narrowed);
+        Visit(narrowed->body);
+        scope_.Leave();
+      } else if (const auto* let = std::get_if<ir::Let>(&op.node)) {
+        scope_.Note(*let);
+      } else if (const auto* loop = std::get_if<ir::For>(&op.node)) {
+        Visit(loop->body);
+      } else if (const auto* loop = std::get_if<ir::While>(&op.node)) {
+        Visit(loop->body);
+      } else if (const auto* branch = std::get_if<ir::If>(&op.node)) {
+        Visit(branch->then_body);
+        Visit(branch->else_body);
+      }
+    }
+  }
+
+ private:
+  void Copy(const ir::CopySync& copy) {
+    const ir::StorageId tile = kernel_.views[copy.dst].storage;
+    ir::Storage& storage = kernel_.storages[tile];
+    const Scope& scope = scope_.current();
+    if (!storage.anonymous || storage.kind != ir::StorageKind::Shared) return;
+    if ((dependence_.Of(kernel_.views[copy.src]) & (kOnWarpgroup | kOnWarp)) == 0) return;
+    ir::ExprId group = build_.Int(0);
+    int64_t groups = 1;
+    for (const ir::VarId var : scope.group_vars) {
+      const ir::ExprId bound = kernel_.vars[var].bound;
+      group = build_.Add(build_.Mul(group, bound), build_.Var(var));
+      groups *= *build_.AsInt(bound);
+    }
+    storage.array_size = static_cast<int32_t>(groups);
+    for (ir::View& view : kernel_.views) {
+      if (view.storage == tile) view.slot = group;
+    }
+  }
+
+  ir::Kernel& kernel_;
+  ir::ExprBuilder build_;
+  Dependence dependence_;
+  ScopeTracker scope_;
+};
+
+}  // namespace
+
+ir::Kernel Participants(ir::Kernel kernel, PassContext& context) {
+  const int threads = CtaThreads(kernel);
+  if (threads > kMaxThreads) {
+    context.diags.Emit(diag::kinds::too_many_threads, context.Where(kernel.loc), kernel.name,
+                       threads, kMaxThreads);
+    return kernel;
+  }
+  if (kernel.host.max_threads_bound != 0 && kernel.host.max_threads_bound < threads) {
+    context.diags.Emit(diag::kinds::launch_bounds_too_small, context.Where(kernel.loc), kernel.name,
+                       kernel.host.max_threads_bound, threads);
+    return kernel;
+  }
+  kernel.host.threads = threads;
+  TileInstances(kernel, threads).Visit(kernel.body);
+  return kernel;
+}
+
+}  // namespace choreo::passes

@@ -1,0 +1,26 @@
+// What every pass sees. A pass is one file with one function: a kernel in, the changed kernel out.
+// Errors of the program go to the context; a pass that reported one may leave the kernel half done.
+#pragma once
+
+#include "diag/diag.h"
+#include "ir/builder.h"
+#include "ir/ir.h"
+#include "support/source.h"
+
+namespace choreo::passes {
+
+struct PassContext {
+  diag::Emitter& diags;
+  const SourceManager& sources;
+  FileId file;  // the module's .co file, if it is at hand; else invalid
+
+  // The place of an op in the source; without the source an invalid range.
+  SourceRange Where(ir::Loc loc) const;
+};
+
+// The passes, as declared in passes.def.
+#define CHOREO_PASS(Function, name, summary) \
+  ir::Kernel Function(ir::Kernel kernel, PassContext& context);
+#include "passes/passes.def"
+
+}  // namespace choreo::passes

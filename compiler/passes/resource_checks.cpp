@@ -1,0 +1,170 @@
+// resource-checks: shared memory and the registers of live fragments against what the machine has.
+// A kernel that cannot fit is refused by name, with the tiles or fragments that fill it.
+#include <algorithm>
+#include <set>
+
+#include "ir/walk.h"
+#include "passes/fragment.h"
+#include "passes/pass.h"
+
+namespace choreo::passes {
+namespace {
+
+// CUDA C++ Programming Guide, "Compute Capabilities", 9.0.
+constexpr int64_t kSharedLimit = 227 * 1024;
+constexpr int kRegistersPerSm = 65536;
+constexpr int kRegistersPerThread = 255;
+constexpr int kRegisterGranule = 8;
+// Addresses, loop counters, descriptors and temporaries of a kernel without large expressions.
+constexpr int kWorkingRegisters = 24;
+
+void CheckSharedMemory(const ir::Kernel& kernel, PassContext& context) {
+  if (kernel.host.shared_bytes <= kSharedLimit) return;
+  std::string tiles;
+  for (const ir::Storage& storage : kernel.storages) {
+    if (storage.kind != ir::StorageKind::Shared) continue;
+    if (!tiles.empty()) tiles += ", ";
+    tiles += fmt::format("`{}` {}", storage.name, int64_t{storage.tile_bytes} * storage.array_size);
+  }
+  context.diags.Emit(diag::kinds::shared_memory_exceeded, context.Where(kernel.loc), kernel.name,
+                     kernel.host.shared_bytes, kSharedLimit, tiles);
+}
+
+// Backward liveness of fragments over structured control flow.
+class Liveness {
+ public:
+  using Set = std::set<ir::StorageId>;
+  explicit Liveness(const ir::Kernel& kernel) : kernel_(kernel) {}
+
+  Set Before(const ir::Region& region, Set live) {
+    for (size_t i = region.ops.size(); i-- > 0;) live = Before(region.ops[i], std::move(live));
+    return live;
+  }
+
+  int peak = 0;
+  Set at_peak;
+  ir::Loc peak_loc;
+
+ private:
+  Set Before(const ir::Op& op, Set live) {
+    Note(live, op.loc);
+    if (const auto* decl = std::get_if<ir::Decl>(&op.node)) {
+      live.erase(decl->storage);
+      return live;
+    }
+    if (const auto* branch = std::get_if<ir::If>(&op.node)) {
+      Set other = Before(branch->else_body, live);
+      live = Before(branch->then_body, std::move(live));
+      live.merge(other);
+    } else if (const ir::StorageId full = FullyWritten(op); full) {
+      live.erase(full);
+    } else {
+      ir::VisitRegions(op, [&](const ir::Region& body) {
+        Set entry = live;
+        while (true) {
+          Set before = Before(body, entry);
+          const size_t known = entry.size();
+          entry.merge(before);
+          if (entry.size() == known) break;
+        }
+        live = std::move(entry);
+      });
+    }
+    ir::Region one;
+    one.ops.push_back(op);
+    // Element-wise loops read what they overwrite one element at a time: reads of the whole op count.
+    for (const ir::StorageId id : Reads(op)) live.insert(id);
+    Note(live, op.loc);
+    return live;
+  }
+
+  Set Reads(const ir::Op& op) const {
+    Set out;
+    const bool loop = std::holds_alternative<ir::For>(op.node) && FullyWritten(op).valid();
+    ir::Region one;
+    one.ops.push_back(op);
+    const ir::StorageUse use =
+        loop ? ir::AllStorageUse(kernel_, one) : ir::DirectStorageUse(kernel_, op);
+    for (const ir::StorageId id : use.reads) {
+      if (kernel_.storages[id].kind == ir::StorageKind::Frag) out.insert(id);
+    }
+    // A partial write needs the rest of the fragment.
+    if (!loop && !FullyWritten(op)) {
+      for (const ir::StorageId id : use.writes) {
+        if (kernel_.storages[id].kind == ir::StorageKind::Frag) out.insert(id);
+      }
+    }
+    return out;
+  }
+
+  // The fragment that the op overwrites as a whole without reading it first.
+  ir::StorageId FullyWritten(const ir::Op& op) const {
+    if (const auto* mma = std::get_if<ir::Wgmma>(&op.node)) {
+      return ir::AsInt(kernel_, mma->scale_d) == 0 ? mma->acc : ir::StorageId();
+    }
+    const auto* loop = std::get_if<ir::For>(&op.node);
+    if (loop == nullptr || loop->unroll != -1 || loop->body.ops.size() != 1) return {};
+    ir::StorageId frag;
+    int elements = 0;
+    ir::ExprId index;
+    if (const auto* set = std::get_if<ir::FragSet>(&loop->body.ops[0].node)) {
+      frag = set->frag;
+      index = set->index[0];
+      elements = 1;
+    } else if (const auto* pack = std::get_if<ir::FragPack>(&loop->body.ops[0].node)) {
+      frag = pack->frag;
+      index = pack->word;
+      elements = 2;
+    } else {
+      return {};
+    }
+    const auto* ref = std::get_if<ir::VarRef>(&kernel_.exprs[index].node);
+    const auto high = ir::AsInt(kernel_, loop->high);
+    if (ref == nullptr || ref->var != loop->var || !high ||
+        *high * elements != LaneElements(kernel_, kernel_.storages[frag])) {
+      return {};
+    }
+    const ir::StorageUse use = ir::AllStorageUse(kernel_, loop->body);
+    const bool reads_itself = std::find(use.reads.begin(), use.reads.end(), frag) != use.reads.end();
+    return reads_itself ? ir::StorageId() : frag;
+  }
+
+  void Note(const Set& live, ir::Loc loc) {
+    int registers = 0;
+    for (const ir::StorageId id : live) registers += LaneRegisters(kernel_, kernel_.storages[id]);
+    if (registers <= peak) return;
+    peak = registers;
+    at_peak = live;
+    peak_loc = loc;
+  }
+
+  const ir::Kernel& kernel_;
+};
+
+void CheckRegisters(const ir::Kernel& kernel, PassContext& context) {
+  int limit = kRegistersPerSm / kernel.host.threads / std::max(kernel.host.min_blocks, 1) /
+              kRegisterGranule * kRegisterGranule;
+  limit = std::min(limit, kRegistersPerThread);
+  if (kernel.host.max_registers != 0) limit = std::min(limit, kernel.host.max_registers);
+  Liveness liveness(kernel);
+  liveness.Before(kernel.body, {});
+  if (liveness.peak + kWorkingRegisters <= limit) return;
+  std::string fragments;
+  for (const ir::StorageId id : liveness.at_peak) {
+    const ir::Storage& frag = kernel.storages[id];
+    if (!fragments.empty()) fragments += ", ";
+    fragments += fmt::format("`{}` {}", frag.name, LaneRegisters(kernel, frag));
+  }
+  context.diags.Emit(diag::kinds::registers_exceeded, context.Where(liveness.peak_loc), kernel.name,
+                     liveness.peak + kWorkingRegisters, kernel.host.threads, limit, fragments);
+}
+
+}  // namespace
+
+ir::Kernel ResourceChecks(ir::Kernel kernel, PassContext& context) {
+  CheckSharedMemory(kernel, context);
+  CheckRegisters(kernel, context);
+  return kernel;
+}
+
+}  // namespace choreo::passes

@@ -1,0 +1,255 @@
+#include "passes/scope.h"
+
+#include <algorithm>
+
+#include "ir/walk.h"
+
+namespace choreo::passes {
+namespace {
+
+int LevelSize(ir::Level level) {
+  switch (level) {
+    case ir::Level::Block:
+      return 0;
+    case ir::Level::Warpgroup:
+      return kWarpgroupSize;
+    case ir::Level::Warp:
+      return kWarpSize;
+    case ir::Level::Thread:
+      return 1;
+  }
+  CHOREO_UNREACHABLE();
+}
+
+int64_t Product(const ir::Kernel& kernel, const std::vector<ir::ExprId>& bounds) {
+  int64_t product = 1;
+  for (const ir::ExprId bound : bounds) {
+    const auto value = ir::AsInt(kernel, bound);
+    CHOREO_CHECK(value.has_value(), "bounds of parallels inside a block are constants");
+    product *= *value;
+  }
+  return product;
+}
+
+int64_t WidestParallel(const ir::Kernel& kernel, const ir::Region& region) {
+  int64_t widest = 0;
+  ir::ForEachOp(region, [&](const ir::Op& op) {
+    if (const auto* parallel = std::get_if<ir::Parallel>(&op.node)) {
+      const int64_t groups = Product(kernel, parallel->bounds);
+      const int64_t own = groups * std::max(LevelSize(parallel->level), 1);
+      // A parallel in a parallel divides its group, which is at least as wide as the level says.
+      const int64_t inner = groups * WidestParallel(kernel, parallel->body);
+      widest = std::max({widest, own, inner});
+    }
+  });
+  return widest;
+}
+
+unsigned LevelBit(ir::Level level) {
+  switch (level) {
+    case ir::Level::Block:
+      return 0;
+    case ir::Level::Warpgroup:
+      return kOnWarpgroup;
+    case ir::Level::Warp:
+      return kOnWarp;
+    case ir::Level::Thread:
+      return kOnThread;
+  }
+  CHOREO_UNREACHABLE();
+}
+
+}  // namespace
+
+ThreadSet ThreadRange(int first, int count) {
+  ThreadSet set;
+  for (int t = first; t < first + count; ++t) set.set(static_cast<size_t>(t));
+  return set;
+}
+
+int CtaThreads(const ir::Kernel& kernel) {
+  constexpr int kDefaultThreads = 128;
+  const int64_t widest = WidestParallel(kernel, kernel.body);
+  if (widest != 0) return static_cast<int>(widest);
+  return kernel.host.max_threads_bound != 0 ? kernel.host.max_threads_bound : kDefaultThreads;
+}
+
+// ---- dependence -------------------------------------------------------------------------------
+
+Dependence::Dependence(const ir::Kernel& kernel) : kernel_(kernel) {
+  bits_.resize(kernel.vars.size());
+  do {
+    changed_ = false;
+    Visit(kernel.body, 0);
+  } while (changed_);
+}
+
+void Dependence::Add(ir::VarId var, unsigned bits) {
+  if ((bits_[var] | bits) == bits_[var]) return;
+  bits_[var] |= bits;
+  changed_ = true;
+}
+
+unsigned Dependence::Of(ir::ExprId expr) const {
+  if (!expr) return 0;
+  unsigned bits = 0;
+  ir::ForEachSubExpr(kernel_, expr, [&](ir::ExprId e) {
+    const ir::ExprNode& node = kernel_.exprs[e].node;
+    if (const auto* ref = std::get_if<ir::VarRef>(&node)) bits |= bits_[ref->var];
+    // Fragments and local arrays differ between threads; memory may.
+    if (std::holds_alternative<ir::FragElem>(node)) bits |= kOnThread;
+    if (const auto* element = std::get_if<ir::ViewElem>(&node)) {
+      const ir::Storage& storage = kernel_.storages[kernel_.views[element->view].storage];
+      if (storage.kind == ir::StorageKind::Local) bits |= kOnThread;
+    }
+  });
+  return bits;
+}
+
+unsigned Dependence::Of(const ir::View& view) const {
+  unsigned bits = 0;
+  ir::ForEachExpr(view, [&](ir::ExprId e) { bits |= Of(e); });
+  return bits;
+}
+
+void Dependence::Visit(const ir::Region& region, unsigned control) {
+  for (const ir::Op& op : region.ops) {
+    if (const auto* let = std::get_if<ir::Let>(&op.node)) {
+      Add(let->var, Of(let->value));
+    } else if (const auto* decl = std::get_if<ir::VarDecl>(&op.node)) {
+      Add(decl->var, Of(decl->init));
+    } else if (const auto* assign = std::get_if<ir::Assign>(&op.node)) {
+      Add(assign->var, Of(assign->value) | control);
+    } else if (const auto* loop = std::get_if<ir::For>(&op.node)) {
+      const unsigned bounds = Of(loop->low) | Of(loop->high) | Of(loop->step);
+      Add(loop->var, bounds);
+      Visit(loop->body, control | bounds);
+    } else if (const auto* loop = std::get_if<ir::While>(&op.node)) {
+      Visit(loop->body, control | Of(loop->condition));
+    } else if (const auto* branch = std::get_if<ir::If>(&op.node)) {
+      Visit(branch->then_body, control | Of(branch->condition));
+      Visit(branch->else_body, control | Of(branch->condition));
+    } else if (const auto* parallel = std::get_if<ir::Parallel>(&op.node)) {
+      for (const ir::VarId var : parallel->vars) Add(var, LevelBit(parallel->level));
+      Visit(parallel->body, control);
+    } else if (const auto* narrowed = std::get_if<ir::InThreads>(&op.node)) {
+      Visit(narrowed->body, control | Of(narrowed->predicate));
+    } else if (const auto* apply = std::get_if<ir::Apply>(&op.node)) {
+      for (const ir::VarId var : apply->vars) Add(var, kOnThread);
+      Visit(apply->body, control | kOnThread);
+    }
+  }
+}
+
+// ---- scopes -----------------------------------------------------------------------------------
+
+ScopeTracker::ScopeTracker(const ir::Kernel& kernel, int threads)
+    : kernel_(kernel), threads_(threads) {
+  Frame frame;
+  frame.scope.active = ThreadRange(0, threads);
+  frame.size = threads;
+  stack_.push_back(std::move(frame));
+}
+
+void ScopeTracker::Enter(const ir::Parallel& parallel) {
+  Frame frame = stack_.back();
+  const int outer_size = frame.size;
+  const int64_t groups = Product(kernel_, parallel.bounds);
+  const int size = parallel.level == ir::Level::Thread ? 1 : LevelSize(parallel.level);
+  // Thread t is number (t % outer_size) of its outer group; that divided by the size is its index,
+  // split over the variables, the last running fastest.
+  ThreadSet members;
+  std::vector<std::vector<int>> values(parallel.vars.size(), std::vector<int>(threads_));
+  for (int t = 0; t < threads_; ++t) {
+    int64_t index = (t % outer_size) / size;
+    if (index < groups) members.set(static_cast<size_t>(t));
+    for (size_t v = parallel.vars.size(); v-- > 0;) {
+      const int64_t bound = *ir::AsInt(kernel_, parallel.bounds[v]);
+      values[v][static_cast<size_t>(t)] = static_cast<int>(index % bound);
+      index /= bound;
+    }
+  }
+  for (size_t v = 0; v < parallel.vars.size(); ++v) values_[parallel.vars[v]] = values[v];
+  frame.scope.active &= members;
+  if (parallel.level == ir::Level::Thread) {
+    frame.scope.named_thread = true;
+  } else {
+    frame.scope.level = parallel.level;
+    auto& vars = frame.scope.group_vars;
+    vars.insert(vars.end(), parallel.vars.begin(), parallel.vars.end());
+    frame.size = size;
+  }
+  stack_.push_back(std::move(frame));
+}
+
+void ScopeTracker::Enter(const ir::InThreads& inthreads) {
+  Frame frame = stack_.back();
+  for (int t = 0; t < threads_; ++t) {
+    if (!frame.scope.active.test(static_cast<size_t>(t))) continue;
+    const auto value = Value(inthreads.predicate, t);
+    CHOREO_CHECK(value.has_value(), "a predicate of `inthreads` is made of parallel variables");
+    if (*value == 0) frame.scope.active.reset(static_cast<size_t>(t));
+  }
+  ++frame.scope.depth;
+  stack_.push_back(std::move(frame));
+}
+
+void ScopeTracker::Note(const ir::Let& let) { lets_[let.var] = let.value; }
+
+void ScopeTracker::Leave() {
+  CHOREO_CHECK(stack_.size() > 1);
+  stack_.pop_back();
+}
+
+std::optional<int64_t> ScopeTracker::Value(ir::ExprId e, int t) const {
+  const ir::ExprNode& node = kernel_.exprs[e].node;
+  if (const auto* c = std::get_if<ir::IntConst>(&node)) return c->value;
+  if (const auto* ref = std::get_if<ir::VarRef>(&node)) {
+    if (const auto it = values_.find(ref->var); it != values_.end()) {
+      return it->second[static_cast<size_t>(t)];
+    }
+    if (const auto it = lets_.find(ref->var); it != lets_.end()) return Value(it->second, t);
+    return std::nullopt;
+  }
+  if (const auto* cast = std::get_if<ir::Cast>(&node)) return Value(cast->operand, t);
+  if (const auto* unary = std::get_if<ir::Unary>(&node)) {
+    const auto v = Value(unary->operand, t);
+    if (!v) return v;
+    switch (unary->op) {
+      case ir::UnaryOp::Neg:
+        return -*v;
+      case ir::UnaryOp::Not:
+        return *v == 0;
+      case ir::UnaryOp::BitNot:
+        return ~*v;
+    }
+  }
+  const auto* binary = std::get_if<ir::Binary>(&node);
+  if (binary == nullptr) return std::nullopt;
+  const auto a = Value(binary->left, t);
+  const auto b = Value(binary->right, t);
+  if (!a || !b) return std::nullopt;
+  switch (binary->op) {
+    case ir::BinaryOp::Add: return *a + *b;
+    case ir::BinaryOp::Sub: return *a - *b;
+    case ir::BinaryOp::Mul: return *a * *b;
+    case ir::BinaryOp::Div: return *b == 0 ? std::nullopt : std::optional(*a / *b);
+    case ir::BinaryOp::Mod: return *b == 0 ? std::nullopt : std::optional(*a % *b);
+    case ir::BinaryOp::Shl: return *a << *b;
+    case ir::BinaryOp::Shr: return *a >> *b;
+    case ir::BinaryOp::BitAnd: return *a & *b;
+    case ir::BinaryOp::BitOr: return *a | *b;
+    case ir::BinaryOp::BitXor: return *a ^ *b;
+    case ir::BinaryOp::And: return *a != 0 && *b != 0;
+    case ir::BinaryOp::Or: return *a != 0 || *b != 0;
+    case ir::BinaryOp::Lt: return *a < *b;
+    case ir::BinaryOp::Le: return *a <= *b;
+    case ir::BinaryOp::Gt: return *a > *b;
+    case ir::BinaryOp::Ge: return *a >= *b;
+    case ir::BinaryOp::Eq: return *a == *b;
+    case ir::BinaryOp::Ne: return *a != *b;
+  }
+  CHOREO_UNREACHABLE();
+}
+
+}  // namespace choreo::passes

@@ -1,0 +1,86 @@
+// Which threads of a CTA execute an op, and in what groups: known exactly, from the nested `parallel`
+// and `inthreads` around it. Predicates are evaluated for every thread of the CTA.
+#pragma once
+
+#include <bitset>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "ir/builder.h"
+#include "ir/ir.h"
+
+namespace choreo::passes {
+
+inline constexpr int kMaxThreads = 1024;
+inline constexpr int kWarpSize = 32;
+inline constexpr int kWarpgroupSize = 128;
+using ThreadSet = std::bitset<kMaxThreads>;
+
+// The threads [first, first + count).
+ThreadSet ThreadRange(int first, int count);
+
+// Where an op stands. `level` is the widest group that executes it together: Block, Warpgroup, Warp
+// (`thread` only names). `group_vars` number these groups in the CTA, outermost first.
+struct Scope {
+  ir::Level level = ir::Level::Block;
+  std::vector<ir::VarId> group_vars;
+  ThreadSet active;           // of the CTA
+  bool named_thread = false;  // inside a `parallel … : thread`
+  int depth = 0;              // of inthreads around it
+  bool single_thread() const { return active.count() == 1; }
+};
+
+// How many threads a CTA has: the widest nest of parallels, the user's bound if there is none.
+int CtaThreads(const ir::Kernel& kernel);
+
+// What makes a variable differ between threads: bits of levels.
+enum DependenceBits : unsigned { kOnWarpgroup = 1, kOnWarp = 2, kOnThread = 4 };
+
+// For every variable, on which thread indices its value may depend, through assignments and the
+// conditions around them.
+class Dependence {
+ public:
+  explicit Dependence(const ir::Kernel& kernel);
+  unsigned Of(ir::VarId var) const { return bits_[var]; }
+  unsigned Of(ir::ExprId expr) const;
+  unsigned Of(const ir::View& view) const;
+
+ private:
+  void Visit(const ir::Region& region, unsigned control);
+  void Add(ir::VarId var, unsigned bits);
+
+  const ir::Kernel& kernel_;
+  IndexedVector<ir::VarId, unsigned> bits_;
+  bool changed_ = false;
+};
+
+// Follows the scopes down a kernel's body. A pass walks its regions itself and tells the tracker of
+// each Parallel and InThreads that it enters and leaves.
+class ScopeTracker {
+ public:
+  ScopeTracker(const ir::Kernel& kernel, int threads);
+  const Scope& current() const { return stack_.back().scope; }
+  int threads() const { return threads_; }
+  void Enter(const ir::Parallel& parallel);
+  void Enter(const ir::InThreads& inthreads);
+  void Note(const ir::Let& let);  // names of values that predicates may use
+  void Leave();
+
+ private:
+  struct Frame {
+    Scope scope;
+    int size = 0;  // threads of one group of the innermost level
+  };
+  // The value of `e` for thread `t`; nothing if it is not made of parallel variables and constants.
+  std::optional<int64_t> Value(ir::ExprId e, int t) const;
+
+  const ir::Kernel& kernel_;
+  int threads_;
+  std::vector<Frame> stack_;
+  // For each parallel variable, its value in each thread of the CTA; and named values.
+  std::unordered_map<ir::VarId, std::vector<int>> values_;
+  std::unordered_map<ir::VarId, ir::ExprId> lets_;
+};
+
+}  // namespace choreo::passes

@@ -1,0 +1,64 @@
+// shared-memory-plan: the layout of every shared tile and its place. A tile takes the swizzle its
+// accesses name; an MMA operand without one takes the widest that its rows divide into; any other tile
+// is row-major. No two tiles share memory.
+#include <algorithm>
+
+#include "ir/walk.h"
+#include "passes/addressing.h"
+#include "passes/pass.h"
+
+namespace choreo::passes {
+namespace {
+
+struct TileUse {
+  int named_swizzle = 0;
+  bool mma_operand = false;
+};
+
+int WidestSwizzle(int64_t row_bytes) {
+  for (const int swizzle : {128, 64, 32}) {
+    if (row_bytes % swizzle == 0) return swizzle;
+  }
+  return 16;
+}
+
+}  // namespace
+
+ir::Kernel SharedMemoryPlan(ir::Kernel kernel, PassContext&) {
+  std::vector<TileUse> uses(kernel.storages.size());
+  const auto use_of = [&](ir::ViewId view) -> TileUse& {
+    return uses[kernel.views[view].storage.value];
+  };
+  ir::ForEachOp(kernel.body, [&](const ir::Op& op) {
+    if (const auto* copy = std::get_if<ir::CopySync>(&op.node)) {
+      TileUse& use = use_of(kernel.storages[kernel.views[copy->dst].storage].kind ==
+                                    ir::StorageKind::Shared
+                                ? copy->dst
+                                : copy->src);
+      use.named_swizzle = std::max(use.named_swizzle, copy->swizzle);
+    } else if (const auto* mma = std::get_if<ir::Mma>(&op.node)) {
+      if (mma->a) use_of(mma->a).mma_operand = true;
+      use_of(mma->b).mma_operand = true;
+    } else if (const auto* load = std::get_if<ir::MmaLoad>(&op.node)) {
+      use_of(load->src).mma_operand = true;
+    }
+  });
+  int64_t offset = 0;
+  for (size_t i = 0; i < kernel.storages.size(); ++i) {
+    ir::Storage& storage = kernel.storages[kernel.storages.IdAt(i)];
+    if (storage.kind != ir::StorageKind::Shared) continue;
+    const int64_t row_bytes =
+        (storage.dims.empty() ? 1 : *ir::AsInt(kernel, storage.dims.back())) * Bytes(storage.elem);
+    storage.swizzle = uses[i].named_swizzle;
+    if (storage.swizzle == 0 && uses[i].mma_operand) storage.swizzle = WidestSwizzle(row_bytes);
+    const int64_t alignment = TileAlignment(storage);
+    storage.tile_bytes = static_cast<int32_t>(TileBytes(kernel, storage));
+    offset = (offset + alignment - 1) / alignment * alignment;
+    storage.byte_offset = static_cast<int32_t>(offset);
+    offset += int64_t{storage.tile_bytes} * storage.array_size;
+  }
+  kernel.host.shared_bytes = offset;
+  return kernel;
+}
+
+}  // namespace choreo::passes

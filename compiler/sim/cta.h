@@ -1,0 +1,136 @@
+// A CTA in execution, and what all CTAs of a launch share. No globals: everything hangs on an Execution.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/ir.h"
+#include "sim/finding.h"
+#include "sim/program.h"
+#include "sim/shadow.h"
+#include "sim/warp.h"
+
+namespace choreo::sim {
+
+// Shared memory begins here in the shared window; descriptors hold such addresses.
+inline constexpr uint32_t kSharedBase = 1024;
+inline constexpr uint32_t kWarpsPerGroup = 4;
+
+struct ParamMemory {  // a shaped parameter
+  uint8_t* data = nullptr;
+  int64_t low = 0, high = 0;  // linear element indices [low, high) that the view spans
+  bool tracked = false;       // written by the kernel: accesses are checked for order
+};
+
+struct LaunchOptions {
+  uint64_t schedule_seed = 0;  // 0: round robin
+  uint64_t step_limit = uint64_t{1} << 33;
+};
+
+struct Execution {
+  const Program* program = nullptr;
+  const ir::Kernel* kernel = nullptr;
+  std::vector<ParamMemory> params;  // by storage
+  std::array<int64_t, 3> grid{1, 1, 1};
+  LaunchOptions options;
+  Findings findings;
+  RecordPool records;
+  GlobalShadow global;
+  uint32_t error_code = 0;
+  uint32_t error_op = 0;
+  bool stop = false;  // after a deadlock
+
+  const ir::Loc& LocOf(uint32_t op) const { return program->ops[op].loc; }
+  std::string_view NameOf(ir::StorageId storage) const { return kernel->storages[storage].name; }
+};
+
+struct Barrier {
+  uint32_t expected = 0;  // threads; 0: not in use
+  uint32_t arrived_threads = 0;
+  uint32_t arrived = 0;  // warps
+  uint32_t op = 0;       // of the first arrival
+};
+
+struct WarpGroup {
+  uint32_t sequence = 0;  // of its last MMA
+};
+
+struct Cta {
+  Execution* launch = nullptr;
+  uint32_t id = 0;
+  std::array<int32_t, 3> index{};
+  std::vector<uint8_t> shared;
+  std::vector<uint8_t> shared_poison;  // a byte a byte; 1: never written
+  SharedShadow shadow;
+  std::vector<Warp> warps;
+  std::array<Barrier, 16> barriers{};
+  std::vector<WarpGroup> groups;
+  std::mt19937_64 random;
+
+  const Program& program() const { return *launch->program; }
+  Findings& findings() { return launch->findings; }
+  // The place of the op that a warp executes now.
+  ir::Loc Loc(const Warp& w) const { return launch->LocOf(w.pc); }
+};
+
+// Executes all warps of the CTA at `index` to their end (or to a deadlock, which sets launch.stop).
+void RunCta(Execution& launch, uint32_t id, std::array<int32_t, 3> index, const RegFile& registers);
+
+// ---- the parts of the machine, by file ----
+
+// exec_memory.cpp. Poison of `lanes` in a value used as `what`: reports it; the lanes that are poisoned.
+uint32_t CheckPoison(Warp& w, Slot slot, uint32_t lanes, std::string_view what);
+void ReportDivisionByZero(Warp& w, uint32_t lanes);
+InstrFn LoadFn(ir::StorageKind kind, Elem elem);
+void ExecMemStore(Warp& w, const FlatOp& op);
+void ExecStoreVec(Warp& w, const FlatOp& op);
+void ExecCopyVec(Warp& w, const FlatOp& op);
+
+// exec_matrix.cpp
+void ExecStMatrix(Warp& w, const FlatOp& op);
+void ExecLdMatrix(Warp& w, const FlatOp& op);
+void ExecFragPack(Warp& w, const FlatOp& op);
+
+// exec_copy.cpp
+void ExecCpAsync(Warp& w, const FlatOp& op);
+void ExecCpAsyncCommit(Warp& w);
+void ExecCpAsyncWait(Warp& w, int32_t pending);
+
+// exec_barrier.cpp. Arrive blocks the warp or, as the last one, frees all.
+void ArriveAtBarrier(Warp& w, uint32_t id, uint32_t threads);
+void ExecSyncWarp(Warp& w);
+void ExecFenceProxyAsync(Warp& w);
+// Reports it unless all live lanes of the warp are active.
+void RequireFullWarp(Warp& w, std::string_view what);
+// No warp can run: frees barriers whose missing warps exited (a finding), else reports a deadlock.
+void ResolveStall(Cta& cta);
+
+// exec_wgmma.cpp
+void ExecWgmmaFence(Warp& w);
+void ArriveAtWgmma(Warp& w);
+void ExecWgmmaCommit(Warp& w);
+void ExecWgmmaWait(Warp& w, int32_t pending);
+void TouchFrag(Warp& w, ir::StorageId frag, bool write);
+
+// ---- checked accesses to memory (access.cpp) ----
+
+struct Place {  // bytes of a shared tile or of a parameter
+  ir::StorageId storage;
+  bool global = false;
+  uint8_t* data = nullptr;
+  uint32_t shared_offset = 0;  // from the start of the CTA's shared memory
+};
+// The place of `bytes` from element `index`; data is null where that is outside (reported).
+Place Locate(Warp& w, ir::StorageId storage, int64_t index, int32_t bytes);
+bool CheckAligned(Warp& w, const Place& place, int32_t bytes);
+// Records and checks a read; whether any byte is poison.
+bool TrackRead(Warp& w, uint32_t lane, const Place& place, int32_t bytes);
+// Records and checks a write of `value`, then writes it.
+void TrackWrite(Warp& w, uint32_t lane, const Place& place, const void* value, int32_t bytes,
+                bool poison);
+
+}  // namespace choreo::sim

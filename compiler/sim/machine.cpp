@@ -1,0 +1,366 @@
+// The warps of a CTA, op by op: masks and control flow, dispatch, scheduling.
+#include <algorithm>
+
+#include "sim/cta.h"
+#include "support/check.h"
+
+namespace choreo::sim {
+namespace {
+
+uint32_t TrueLanes(const Warp& w, Slot slot) {
+  const int32_t* c = w.regs.At<int32_t>(slot);
+  uint32_t lanes = 0;
+  for (int l = 0; l < kLanes; ++l) lanes |= static_cast<uint32_t>(c[l] != 0) << l;
+  return lanes;
+}
+
+template <class T>
+void Blend(Warp& w, Slot to, Slot from, uint32_t lanes) {
+  const T* a = w.regs.At<T>(from);
+  T* d = w.regs.At<T>(to);
+  if (lanes == kAllLanes) {
+    std::copy(a, a + kLanes, d);
+  } else {
+    for (int l = 0; l < kLanes; ++l) {
+      if ((lanes >> l) & 1u) d[l] = a[l];
+    }
+  }
+  w.regs.poison[to] = (w.regs.poison[to] & ~lanes) | (w.regs.poison[from] & lanes);
+}
+void Blend(Warp& w, const FlatOp& op, Slot to, uint32_t lanes) {
+  // Registers are moved as bits; the type does not matter.
+  if (op.wide) {
+    Blend<uint64_t>(w, to, op.slot[1], lanes);
+  } else {
+    Blend<uint32_t>(w, to, op.slot[1], lanes);
+  }
+}
+
+void SetIndexed(Warp& w, const FlatOp& op) {
+  const int32_t* index = w.regs.At<int32_t>(op.slot[0]);
+  const int32_t count = w.cta->program().elements[op.index];
+  uint32_t lanes = w.active & ~CheckPoison(w, op.slot[0], w.active, "an index");
+  while (lanes != 0) {
+    const auto first = static_cast<uint32_t>(__builtin_ctz(lanes));
+    const int32_t element = index[first];
+    uint32_t same = 0;
+    for (uint32_t l = 0; l < kLanes; ++l) same |= static_cast<uint32_t>(index[l] == element) << l;
+    same &= lanes;
+    lanes &= ~same;
+    if (element < 0 || element >= count) {
+      const ir::Storage& storage = w.cta->launch->kernel->storages[ir::StorageId(op.index)];
+      w.cta->findings().Add(diag::kinds::SimOutOfBounds, w.cta->Loc(w), storage.loc, element,
+                            storage.name, 0, count - 1);
+      continue;
+    }
+    Blend(w, op, w.cta->program().ElementSlot(ir::StorageId(op.index), element), same);
+  }
+}
+
+void Declare(Warp& w, const FlatOp& op) {
+  const ir::StorageId storage(op.index);
+  const int32_t count = w.cta->program().elements[op.index];
+  for (int32_t i = 0; i < count; ++i) {
+    w.regs.poison[w.cta->program().ElementSlot(storage, i)] |= w.active;
+  }
+}
+
+Frame& InnermostLoop(Warp& w) {
+  const auto it = std::find_if(w.frames.rbegin(), w.frames.rend(),
+                               [](const Frame& frame) { return frame.loop; });
+  CHOREO_CHECK(it != w.frames.rend(), "break or continue outside a loop");
+  return *it;
+}
+
+// Structured control flow; moves the program counter.
+void Control(Warp& w, const FlatOp& op) {
+  switch (op.code) {
+    case Code::If: {
+      CheckPoison(w, op.slot[0], w.active, "a branch");
+      const uint32_t taken = w.active & TrueLanes(w, op.slot[0]);
+      Frame frame;
+      frame.active = w.active;
+      frame.other = w.active & ~taken;
+      w.frames.push_back(frame);
+      w.active = taken;
+      w.pc = taken == 0 ? op.target : w.pc + 1;
+      return;
+    }
+    case Code::Else:
+      w.active = w.frames.back().other & ~w.dead;
+      w.pc = w.active == 0 ? op.target : w.pc + 1;
+      return;
+    case Code::EndIf:
+      w.active = w.frames.back().active & ~w.dead;
+      w.frames.pop_back();
+      break;
+    case Code::LoopBegin: {
+      Frame frame;
+      frame.loop = true;
+      frame.active = w.active;
+      frame.dead = w.dead;
+      w.frames.push_back(frame);
+      break;
+    }
+    case Code::LoopTest: {
+      CheckPoison(w, op.slot[0], w.active, "a loop's condition");
+      const uint32_t running = w.active & TrueLanes(w, op.slot[0]);
+      Frame& frame = w.frames.back();
+      if (running != 0) {
+        frame.running = w.active = running;
+        break;
+      }
+      w.dead = frame.dead | w.returned;
+      w.active = frame.active & ~w.returned;
+      w.frames.pop_back();
+      w.pc = op.target;
+      return;
+    }
+    case Code::LoopNext: {
+      const Frame& frame = w.frames.back();
+      w.dead = frame.dead | w.returned | frame.left;
+      w.active = frame.running & ~w.dead;
+      break;
+    }
+    case Code::Jump:
+      w.pc = op.target;
+      return;
+    case Code::Break:
+      InnermostLoop(w).left |= w.active;
+      [[fallthrough]];
+    case Code::Continue:
+      w.dead |= w.active;
+      w.active = 0;
+      break;
+    case Code::Return:
+      w.returned |= w.active;
+      w.dead |= w.active;
+      w.active = 0;
+      break;
+    default:
+      CHOREO_UNREACHABLE("op {}", static_cast<int>(op.code));
+  }
+  ++w.pc;
+}
+
+bool IsControl(Code code) { return code >= Code::If && code <= Code::Return; }
+
+template <class Node>
+const Node& NodeOf(const FlatOp& op) {
+  return std::get<Node>(*op.node);
+}
+
+// One op that is not control flow. True: the warp may go on to the next one.
+bool Execute(Warp& w, const FlatOp& op) {
+  Cta& cta = *w.cta;
+  switch (op.code) {
+    case Code::Eval:
+      return true;
+    case Code::Assign:
+      Blend(w, op, op.slot[0], w.active);
+      return true;
+    case Code::FragSet:
+      TouchFrag(w, ir::StorageId(op.index), true);
+      Blend(w, op, op.slot[0], w.active);
+      return true;
+    case Code::FragSetAt:
+      TouchFrag(w, ir::StorageId(op.index), true);
+      SetIndexed(w, op);
+      return true;
+    case Code::Decl:
+      Declare(w, op);
+      return true;
+    case Code::MemStore:
+      ExecMemStore(w, op);
+      return true;
+    case Code::StoreVec:
+      ExecStoreVec(w, op);
+      return true;
+    case Code::CopyVec:
+      ExecCopyVec(w, op);
+      return true;
+    case Code::CpAsync:
+      ExecCpAsync(w, op);
+      return true;
+    case Code::CpAsyncCommit:
+      ExecCpAsyncCommit(w);
+      return true;
+    case Code::CpAsyncWait:
+      ExecCpAsyncWait(w, NodeOf<ir::CpAsyncWait>(op).pending);
+      return true;
+    case Code::CtaBarrier: {
+      const auto& host = cta.launch->kernel->host;
+      ArriveAtBarrier(w, 0, static_cast<uint32_t>(host.threads));
+      return false;
+    }
+    case Code::NamedBarrier: {
+      const auto threads = static_cast<uint32_t>(NodeOf<ir::NamedBarrierSync>(op).threads);
+      const auto lane = static_cast<size_t>(__builtin_ctz(w.active));
+      if (CheckPoison(w, op.slot[0], w.active, "a barrier's id") != 0) return true;
+      ArriveAtBarrier(w, static_cast<uint32_t>(w.regs.At<int32_t>(op.slot[0])[lane]), threads);
+      return false;
+    }
+    case Code::SyncWarp:
+      ExecSyncWarp(w);
+      return true;
+    case Code::FenceProxyAsync:
+      ExecFenceProxyAsync(w);
+      return true;
+    case Code::WgmmaFence:
+      ExecWgmmaFence(w);
+      return true;
+    case Code::Wgmma:
+      ArriveAtWgmma(w);
+      return false;
+    case Code::WgmmaCommit:
+      ExecWgmmaCommit(w);
+      return true;
+    case Code::WgmmaWait:
+      ExecWgmmaWait(w, NodeOf<ir::WgmmaWait>(op).pending);
+      return true;
+    case Code::FragPack:
+      ExecFragPack(w, op);
+      return true;
+    case Code::StMatrix:
+      ExecStMatrix(w, op);
+      return true;
+    case Code::LdMatrix:
+      ExecLdMatrix(w, op);
+      return true;
+    case Code::ErrorLatch:
+      if (cta.launch->error_code == 0) {
+        cta.launch->error_code = static_cast<uint32_t>(NodeOf<ir::ErrorLatch>(op).code);
+        cta.launch->error_op = w.pc;
+      }
+      return true;
+    case Code::RawCpp:
+      cta.findings().Add(diag::kinds::SimOpaqueCode, cta.Loc(w), {});
+      return true;
+    default:
+      CHOREO_UNREACHABLE("op {}", static_cast<int>(op.code));
+  }
+}
+
+// Runs the warp until it blocks, exits or has done `quantum` ops other than arithmetic.
+void RunWarp(Warp& w, uint64_t quantum) {
+  const Program& program = w.cta->program();
+  while (quantum != 0 && w.waiting == Waiting::No) {
+    const FlatOp& op = program.ops[w.pc];
+    if (++w.steps > w.cta->launch->options.step_limit) {
+      w.cta->findings().Add(diag::kinds::SimStepLimit, op.loc, {}, w.cta->launch->options.step_limit);
+      w.cta->launch->stop = true;
+      return;
+    }
+    if (op.code == Code::Exit) {
+      w.exited = true;
+      return;
+    }
+    if (w.active != 0 || op.code == Code::LoopTest) {
+      for (uint32_t i = op.eval_begin; i < op.eval_end; ++i) program.instrs[i].fn(w, program.instrs[i]);
+    }
+    if (IsControl(op.code)) {
+      Control(w, op);
+      continue;
+    }
+    if (w.active == 0) {  // all lanes left: only control flow has an effect
+      ++w.pc;
+      continue;
+    }
+    if (!Execute(w, op)) return;
+    if (op.code >= Code::MemStore) --quantum;
+    ++w.pc;
+  }
+}
+
+void InitWarp(Cta& cta, Warp& w, uint32_t index, const RegFile& registers) {
+  const Program& program = cta.program();
+  const auto threads = static_cast<uint32_t>(cta.launch->kernel->host.threads);
+  const auto warps = static_cast<uint32_t>(cta.warps.size());
+  w.cta = &cta;
+  w.index = index;
+  w.regs = registers;
+  const uint32_t left = threads - index * kLanes;
+  w.valid = left >= kLanes ? kAllLanes : (1u << left) - 1;
+  w.active = w.valid;
+  w.seen.assign(2 * warps, 0);
+  w.seen_fenced.assign(warps, 0);
+  w.frags.resize(cta.launch->kernel->storages.size());
+  const auto set = [&](Slot slot, auto value) {
+    for (int l = 0; l < kLanes; ++l) w.regs.At<int32_t>(slot)[l] = value(l);
+    w.regs.poison[slot] = 0;
+  };
+  set(program.tid, [&](int l) { return static_cast<int32_t>(index * kLanes) + l; });
+  set(program.lane, [](int l) { return l; });
+  set(program.warp, [&](int) { return static_cast<int32_t>(index); });
+  for (size_t axis = 0; axis < 3; ++axis) {
+    set(program.ctaid[axis], [&](int) { return cta.index[axis]; });
+  }
+}
+
+}  // namespace
+
+std::string WarpName(uint32_t warp) { return fmt::format("warp {}", warp); }
+std::string LaneName(uint32_t warp, uint32_t lane) {
+  return fmt::format("warp {} lane {}", warp, lane);
+}
+std::string WarpSetName(uint32_t set) {
+  std::string text = __builtin_popcount(set) == 1 ? "warp " : "warps ";
+  bool first = true;
+  for (uint32_t i = 0; i < 32; ++i) {
+    if (((set >> i) & 1u) == 0) continue;
+    uint32_t last = i;
+    while (last + 1 < 32 && ((set >> (last + 1)) & 1u)) ++last;
+    text += first ? "" : ", ";
+    text += last == i ? fmt::format("{}", i) : fmt::format("{}-{}", i, last);
+    first = false;
+    i = last;
+  }
+  return text;
+}
+
+void RunCta(Execution& launch, uint32_t id, std::array<int32_t, 3> index, const RegFile& registers) {
+  Cta cta;
+  cta.launch = &launch;
+  cta.id = id;
+  cta.index = index;
+  const auto shared_bytes = static_cast<size_t>(launch.kernel->host.shared_bytes);
+  cta.shared.assign(shared_bytes, 0);
+  cta.shared_poison.assign(shared_bytes, 1);
+  cta.shadow.Reset(shared_bytes);
+  cta.random.seed(launch.options.schedule_seed * 0x9e3779b97f4a7c15ull + id);
+  const auto threads = static_cast<uint32_t>(launch.kernel->host.threads);
+  const uint32_t warps = (threads + kLanes - 1) / kLanes;
+  CHOREO_CHECK(warps >= 1 && warps <= 32, "a CTA of {} threads", threads);
+  cta.warps.resize(warps);
+  cta.groups.resize((warps + kWarpsPerGroup - 1) / kWarpsPerGroup);
+  for (uint32_t i = 0; i < warps; ++i) InitWarp(cta, cta.warps[i], i, registers);
+
+  const bool random = launch.options.schedule_seed != 0;
+  uint32_t next = 0;
+  while (!launch.stop) {
+    uint32_t runnable = 0;
+    bool alive = false;
+    for (const Warp& w : cta.warps) {
+      alive = alive || !w.exited;
+      if (!w.exited && w.waiting == Waiting::No) runnable |= 1u << w.index;
+    }
+    if (!alive) break;
+    if (runnable == 0) {
+      ResolveStall(cta);
+      continue;
+    }
+    if (random) {
+      uint64_t pick = cta.random() % static_cast<uint64_t>(__builtin_popcount(runnable));
+      uint32_t set = runnable;
+      while (pick-- != 0) set &= set - 1;
+      RunWarp(cta.warps[static_cast<size_t>(__builtin_ctz(set))], 1 + cta.random() % 8);
+    } else {
+      while (((runnable >> next) & 1u) == 0) next = (next + 1) % warps;
+      RunWarp(cta.warps[next], ~uint64_t{0});
+      next = (next + 1) % warps;
+    }
+  }
+  cta.shadow.FreeAll(launch.records);
+}
+
+}  // namespace choreo::sim

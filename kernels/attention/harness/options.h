@@ -1,0 +1,201 @@
+// Command line and environment of the attention drivers.
+// In: argv, MHA_SEQ, CHOREO_DISABLE_TIMING. Out: Options, or a UsageError with one clear message.
+// An option wins over the environment, the environment over the defaults of the target.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attention {
+
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+inline constexpr int64_t kMaxExtent = 0x7fffffff;  // extents of a tile function are below 2^31
+
+struct Options {
+  int64_t batch = -1, heads = -1, kv_heads = -1;  // -1: the default of the target
+  std::vector<int64_t> seqs;                      // empty: the defaults of the target
+  int64_t warmup = 50, repeat = 200, rounds = 3, idle_ms = 0;
+  int64_t check_repeat = 0;
+  int64_t offset = 0;
+  uint32_t seed = 42;
+  std::string json;
+  bool timing = true, verify = true, help = false;
+};
+
+struct ShapeDefaults {
+  int64_t batch, heads;
+  std::vector<int64_t> seqs;
+};
+
+struct Shape {
+  int64_t batch, heads, kv_heads, seq, dim;
+  int64_t rows() const { return batch * seq * heads; }
+  int64_t kv_rows() const { return batch * seq * kv_heads; }
+  double flops() const { return 2.0 * batch * heads * double(seq) * seq * dim; }
+};
+
+inline ShapeDefaults DefaultShapes(bool simulated) {
+  if (simulated) return {1, 2, {512}};
+  return {4, 32, {4096, 8192, 16384}};
+}
+
+inline std::string UsageText(const std::string& kernel) {
+  return "usage: " + kernel +
+         " [options]\n"
+         "  --batch N         batch size (4; simulator: 1)\n"
+         "  --heads N         query heads (32; simulator: 2)\n"
+         "  --kv-heads N      key and value heads (as --heads)\n"
+         "  --seq N[,N...]    sequence lengths (4096,8192,16384; simulator: 512)\n"
+         "  --seed N          seed of the inputs (42)\n"
+         "  --warmup N        launches before each timed round (50)\n"
+         "  --repeat N        timed launches a round, back to back (200)\n"
+         "  --rounds N        timed rounds; the median is reported (3)\n"
+         "  --idle-ms N       pause before each round (0)\n"
+         "  --check-repeat N  launch N times more and compare the outputs bitwise (0)\n"
+         "  --offset N        start Q that many elements into its buffer (0), to try misalignment\n"
+         "  --no-verify       skip verification, only time\n"
+         "  --json FILE       write one JSON object a line for every measurement\n"
+         "environment: MHA_SEQ (as --seq), CHOREO_DISABLE_TIMING=1 (verify only; the attention\n"
+         "  kernel is then the first launch)\n"
+         "exit status: 0 passed, 1 failed, 2 wrong usage, 77 no sm_90 device\n";
+}
+
+namespace internal {
+
+inline int64_t ParseInteger(std::string_view where, std::string_view text, int64_t low,
+                            int64_t high) {
+  int64_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc() || end != text.data() + text.size() || value < low || value > high) {
+    throw UsageError(std::string(where) + ": `" + std::string(text) + "` is not an integer from " +
+                     std::to_string(low) + " to " + std::to_string(high));
+  }
+  return value;
+}
+
+inline std::vector<int64_t> ParseIntegers(std::string_view where, std::string_view text) {
+  std::vector<int64_t> values;
+  for (size_t begin = 0; begin <= text.size();) {
+    size_t end = text.find(',', begin);
+    if (end == std::string_view::npos) end = text.size();
+    values.push_back(ParseInteger(where, text.substr(begin, end - begin), 0, kMaxExtent));
+    begin = end + 1;
+  }
+  return values;
+}
+
+inline std::string_view Required(const std::string& where, std::string_view value) {
+  if (value.empty()) throw UsageError(where + " needs a value");
+  return value;
+}
+
+inline void ApplyEnvironment(Options& options) {
+  if (const char* seq = std::getenv("MHA_SEQ"); seq && *seq) {
+    options.seqs = ParseIntegers("environment variable `MHA_SEQ`", seq);
+  }
+  if (const char* off = std::getenv("CHOREO_DISABLE_TIMING"); off && *off) {
+    const std::string_view text = off;
+    if (text != "0" && text != "1") {
+      throw UsageError("environment variable `CHOREO_DISABLE_TIMING`: `" + std::string(text) +
+                       "` is neither 0 nor 1");
+    }
+    options.timing = text == "0";
+  }
+}
+
+inline void ApplyOption(Options& options, std::string_view name, std::string_view value) {
+  const std::string where = "option `" + std::string(name) + "`";
+  struct Field {
+    std::string_view name;
+    int64_t* value;
+    int64_t low, high;
+  };
+  int64_t seed = options.seed;
+  const Field fields[] = {
+      {"--batch", &options.batch, 0, kMaxExtent},
+      {"--heads", &options.heads, 0, kMaxExtent},
+      {"--kv-heads", &options.kv_heads, 0, kMaxExtent},
+      {"--seed", &seed, 0, 0xffffffffll},
+      {"--warmup", &options.warmup, 0, 1'000'000},
+      {"--repeat", &options.repeat, 1, 1'000'000},
+      {"--rounds", &options.rounds, 1, 1'000},
+      {"--idle-ms", &options.idle_ms, 0, 3'600'000},
+      {"--check-repeat", &options.check_repeat, 0, 1'000'000},
+      {"--offset", &options.offset, 0, 4096},
+  };
+  if (name == "--seq") {
+    options.seqs = ParseIntegers(where, Required(where, value));
+    return;
+  }
+  if (name == "--json") {
+    options.json = std::string(Required(where, value));
+    return;
+  }
+  for (const Field& field : fields) {
+    if (field.name != name) continue;
+    *field.value = ParseInteger(where, Required(where, value), field.low, field.high);
+    options.seed = uint32_t(seed);
+    return;
+  }
+  throw UsageError("unknown option `" + std::string(name) + "`; --help lists them");
+}
+
+}  // namespace internal
+
+inline Options ParseOptions(int argc, char** argv) {
+  Options options;
+  internal::ApplyEnvironment(options);
+  for (int i = 1; i < argc; ++i) {
+    std::string_view name = argv[i];
+    if (name == "--help" || name == "-h") {
+      options.help = true;
+      continue;
+    }
+    if (name == "--no-verify") {
+      options.verify = false;
+      continue;
+    }
+    std::string_view value;
+    const size_t equals = name.find('=');
+    if (name.substr(0, 2) != "--") {
+      throw UsageError("unexpected argument `" + std::string(name) + "`; --help lists the options");
+    }
+    if (equals != std::string_view::npos) {
+      value = name.substr(equals + 1);
+      name = name.substr(0, equals);
+    } else if (i + 1 < argc) {
+      value = argv[++i];
+    }
+    internal::ApplyOption(options, name, value);
+  }
+  if (!options.verify && !options.timing) {
+    throw UsageError("--no-verify together with CHOREO_DISABLE_TIMING=1 leaves nothing to do");
+  }
+  return options;
+}
+
+inline Shape MakeShape(const Options& options, const ShapeDefaults& defaults, int64_t seq,
+                       int64_t dim) {
+  Shape shape{options.batch < 0 ? defaults.batch : options.batch,
+              options.heads < 0 ? defaults.heads : options.heads, options.kv_heads, seq, dim};
+  if (shape.kv_heads < 0) shape.kv_heads = shape.heads;
+  if (shape.kv_heads == 0 ? shape.heads != 0 : shape.heads % shape.kv_heads != 0) {
+    throw UsageError("--heads " + std::to_string(shape.heads) +
+                     " is not a multiple of --kv-heads " + std::to_string(shape.kv_heads));
+  }
+  const double rows = double(shape.batch) * double(seq) * double(shape.heads);
+  if (rows > double(kMaxExtent)) {
+    throw UsageError("batch * seq * heads = " + std::to_string(rows) + " rows; at most 2147483647");
+  }
+  return shape;
+}
+
+}  // namespace attention
