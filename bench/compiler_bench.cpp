@@ -1,121 +1,99 @@
-// How long the compiler and the simulator take for the first attention kernel, and of which the
-// phases. In: kernels/attention/v1_manual_baseline.co of this source tree. Out: Google Benchmark's
-// figures; run with --benchmark_format=json to keep them.
+// How long the compiler takes on the first attention kernel, as a whole and phase by phase, and how long
+// the simulator takes to execute it. In: kernels/attention/v1_manual_baseline.co of the source tree.
+//   build/bench/bin/compiler_bench --benchmark_min_time=2
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
 
-#include <cstdint>
-#include <cstdio>
 #include <cstdlib>
-#include <map>
+#include <numeric>
 #include <string>
-#include <vector>
 
-#define CHOREO_TARGET_SIM
-#include "attention/harness/inputs.h"
-#include "attention/harness/reference.h"
-#include "choreo/host/sim_launch.h"
-#include "choreo/runtime.h"
+#include "diag/render.h"
 #include "driver/compilation.h"
-#include "sim/sim.h"
+#include "driver/execute.h"
 #include "support/file.h"
 
 namespace {
 
-using choreo::bf16;
 using choreo::driver::Compilation;
 using choreo::driver::CompileOptions;
+using choreo::driver::PhaseTime;
 
-constexpr const char* kKernel = CROQTILE_SOURCE_DIR "/kernels/attention/v1_manual_baseline.co";
+const std::string kKernel =
+    std::string(CROQTILE_SOURCE_DIR) + "/kernels/attention/v1_manual_baseline.co";
 
 std::string KernelText() {
-  auto file = choreo::ReadFile(kKernel);
-  if (!file.error.empty()) {
-    std::fprintf(stderr, "compiler_bench: %s: %s\n", kKernel, file.error.c_str());
+  choreo::FileText file = choreo::ReadFile(kKernel);
+  if (!file.ok()) {
+    fmt::print(stderr, "{}: {}\n", kKernel, file.error);
     std::exit(1);
   }
   return std::move(file.text);
 }
 
-// The whole way from text to CUDA text; counters show the milliseconds of each phase and pass.
-void CompileToCuda(benchmark::State& state) {
-  const std::string text = KernelText();
-  std::map<std::string, double> ms;
-  for (auto _ : state) {
-    const Compilation result = choreo::driver::Compile(kKernel, text, CompileOptions{});
-    if (!result.ok()) {
-      state.SkipWithError("the kernel does not compile");
-      return;
-    }
-    benchmark::DoNotOptimize(result.output.data());
-    for (const auto& phase : result.times) ms[std::string(phase.name)] += phase.time.count() / 1e6;
+Compilation CompileKernel(const std::string& text, const CompileOptions& options) {
+  Compilation compilation = choreo::driver::Compile(kKernel, text, options);
+  if (!compilation.ok()) {
+    fmt::print(stderr, "{}",
+               choreo::diag::RenderText(compilation.sources, compilation.diags.diagnostics()));
+    std::exit(1);
   }
-  for (const auto& [name, total] : ms) {
-    state.counters[name + "_ms"] = benchmark::Counter(total, benchmark::Counter::kAvgIterations);
+  return compilation;
+}
+
+// From the text of the file to CUDA text.
+void BM_CompileV1(benchmark::State& state) {
+  const std::string text = KernelText();
+  for (auto _ : state) benchmark::DoNotOptimize(CompileKernel(text, {}).output.data());
+}
+BENCHMARK(BM_CompileV1)->Unit(benchmark::kMillisecond);
+
+// One phase or pass, as the compilation itself measures it.
+void BM_Phase(benchmark::State& state, const std::string& phase) {
+  const std::string text = KernelText();
+  for (auto _ : state) {
+    const Compilation compilation = CompileKernel(text, {});
+    const auto time = std::accumulate(
+        compilation.times.begin(), compilation.times.end(), std::chrono::nanoseconds(0),
+        [&](std::chrono::nanoseconds sum, const PhaseTime& one) {
+          return one.name == phase ? sum + one.time : sum;
+        });
+    state.SetIterationTime(std::chrono::duration<double>(time).count());
   }
 }
-BENCHMARK(CompileToCuda)->Unit(benchmark::kMillisecond);
 
-void CompileToSimulator(benchmark::State& state) {
-  const std::string text = KernelText();
+// The kernel in the simulator: B=1, H=1, S=512, default schedule.
+void BM_SimulateV1(benchmark::State& state) {
   CompileOptions options;
-  options.target = choreo::driver::Target::Sim;
+  options.emit = choreo::driver::Emit::Lowered;
+  const Compilation compilation = CompileKernel(KernelText(), options);
+  std::string problem;
+  const auto shape = choreo::driver::ParseShape("B=1,H=1,Q_SEQ=512", problem);
   for (auto _ : state) {
-    const Compilation result = choreo::driver::Compile(kKernel, text, options);
-    if (!result.ok()) {
-      state.SkipWithError("the kernel does not compile");
-      return;
-    }
-    benchmark::DoNotOptimize(result.output.data());
-  }
-}
-BENCHMARK(CompileToSimulator)->Unit(benchmark::kMillisecond);
-
-// One launch with range(0) heads of range(1) positions, D = 128, in the simulator; checked once
-// against the FP64 reference, so that what is timed is a right result.
-void Simulate(benchmark::State& state) {
-  const attention::Shape shape{1, state.range(0), state.range(0), state.range(1), 128};
-  const Compilation compiled = choreo::driver::Compile(kKernel, KernelText(), CompileOptions{});
-  if (!compiled.ok() || !compiled.lowered) {
-    state.SkipWithError("the kernel does not compile");
-    return;
-  }
-  constexpr uint32_t kSeed = 42;
-  auto q = attention::GenerateTensor<bf16>(kSeed, attention::kQ, shape.rows(), shape.dim, 0);
-  auto k = attention::GenerateTensor<bf16>(kSeed, attention::kK, shape.rows(), shape.dim, 0);
-  auto v = attention::GenerateTensor<bf16>(kSeed, attention::kV, shape.rows(), shape.dim, 0);
-  choreo::Buffer<bf16> tensors[] = {choreo::Buffer<bf16>(q.size()), choreo::Buffer<bf16>(k.size()),
-                                    choreo::Buffer<bf16>(v.size()), choreo::Buffer<bf16>(q.size())};
-  tensors[0].upload(q);
-  tensors[1].upload(k);
-  tensors[2].upload(v);
-  std::vector<choreo::view<bf16, 4>> views;
-  for (auto& tensor : tensors) {
-    views.push_back(tensor.view(shape.batch, shape.seq, shape.heads, shape.dim));
-  }
-  std::vector<choreo::sim::Argument> arguments;
-  for (const auto& view : views) arguments.push_back(choreo::sim::MakeArgument(view));
-
-  for (auto _ : state) {
-    tensors[3].fill_byte(0xff);
-    const auto report = choreo::sim::Run(*compiled.lowered, "mha_v1", arguments);
-    if (!report.ok()) {
-      state.SkipWithError("the simulator found something");
-      return;
+    choreo::diag::Emitter diags;
+    const auto execution =
+        choreo::driver::Execute(*compilation.lowered, compilation.lowered->kernels[0], *shape, {},
+                                compilation.sources, compilation.file, diags);
+    if (!execution || diags.has_errors()) {
+      state.SkipWithError("the simulator reports errors");
+      break;
     }
   }
-  std::vector<bf16> out(shape.rows() * shape.dim);
-  tensors[3].download(out);
-  const auto result = attention::Verify<bf16>(shape, kSeed, std::span<const bf16>(out));
-  if (!result.ok()) state.SkipWithError("the result is wrong");
-  state.counters["max_error"] = result.max_error;
 }
-BENCHMARK(Simulate)
-    ->ArgNames({"heads", "seq"})
-    ->Args({1, 512})
-    ->Args({2, 512})
-    ->Unit(benchmark::kMillisecond)
-    ->UseRealTime();
+BENCHMARK(BM_SimulateV1)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  for (const choreo::driver::PhaseInfo& phase : choreo::driver::Phases()) {
+    const std::string name(phase.name);
+    benchmark::RegisterBenchmark(("BM_Phase/" + name).c_str(), BM_Phase, name)
+        ->UseManualTime()
+        ->Unit(benchmark::kMicrosecond);
+  }
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}

@@ -32,14 +32,13 @@ function(choreo_add_kernel target file)
   file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${target}.choreo)
   set(defines ${ARG_DEFINES})
   list(TRANSFORM defines PREPEND -D)
-  # An included .co.h changes what is compiled as much as the file itself.
-  file(GLOB headers CONFIGURE_DEPENDS ${folder}/*.co.h)
 
   add_custom_command(
     OUTPUT ${output}
-    COMMAND Croqtile::choreo compile ${source} --target=${ARG_TARGET} -o ${output} ${defines}
+    COMMAND Croqtile::choreo compile ${source} --target=${ARG_TARGET} -o ${output} -MD ${defines}
             ${ARG_OPTIONS}
-    DEPENDS ${source} ${headers} Croqtile::choreo
+    DEPENDS ${source} Croqtile::choreo
+    DEPFILE ${output}.d
     COMMENT "choreo compile ${stem}.co (${ARG_TARGET})"
     VERBATIM)
 

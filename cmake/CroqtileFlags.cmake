@@ -9,13 +9,15 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 
 # Both build types optimise alike, because the tests execute kernels in the simulator.
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG" CACHE STRING "" FORCE)
-set(CMAKE_CXX_FLAGS_DEV "-O2 -g1" CACHE STRING "" FORCE)
+set(CMAKE_CXX_FLAGS_DEV "-O2" CACHE STRING "" FORCE)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Release or Dev" FORCE)
 endif()
 
+# Most of a clean build is the parsing of standard headers. ccache does not store what was compiled with
+# a precompiled header, and the dev preset goes without, so that each file is seen to include what it uses.
 find_program(CCACHE_PROGRAM ccache)
-if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+if(CCACHE_PROGRAM AND NOT CROQTILE_PCH AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
 endif()
 
@@ -30,3 +32,12 @@ target_compile_options(
 target_compile_definitions(choreo_flags INTERFACE CROQTILE_VERSION="${PROJECT_VERSION}")
 target_include_directories(choreo_flags INTERFACE ${PROJECT_SOURCE_DIR}/compiler
                                                   ${PROJECT_BINARY_DIR}/generated)
+
+if(CROQTILE_PCH)
+  file(WRITE ${PROJECT_BINARY_DIR}/generated/pch.cpp "")
+  add_library(choreo_pch OBJECT ${PROJECT_BINARY_DIR}/generated/pch.cpp)
+  target_link_libraries(choreo_pch PUBLIC choreo_flags fmt::fmt)
+  target_precompile_headers(
+    choreo_pch PRIVATE <fmt/format.h> <algorithm> <cstdint> <functional> <map> <memory> <optional>
+    <span> <string> <string_view> <unordered_map> <utility> <variant> <vector>)
+endif()

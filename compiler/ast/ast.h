@@ -177,10 +177,22 @@ using ExprNode = std::variant<
 #include "ast/expr_kind.def"
     std::monostate>;
 
+// Special members of Expr and Stmt are in ast.cpp: a variant of all nodes is costly to instantiate.
 struct Expr {
   SourceRange range;
   ExprNode node;
   bool parenthesized = false;
+
+  Expr() = default;
+  template <class NodeT>
+    requires(std::is_constructible_v<ExprNode, std::in_place_type_t<NodeT>, NodeT>)
+  Expr(SourceRange at, NodeT expr, bool parens = false)
+      : range(at), node(std::in_place_type<NodeT>, std::move(expr)), parenthesized(parens) {}
+  Expr(const Expr&);
+  Expr(Expr&&) noexcept;
+  Expr& operator=(const Expr&);
+  Expr& operator=(Expr&&) noexcept;
+  ~Expr();
 };
 
 // ---- statements -------------------------------------------------------------------------------
@@ -317,6 +329,16 @@ struct Stmt {
   SourceRange range;
   StmtNode node;
   std::vector<Attribute> attributes;  // [[schedule(…)]]; those of a parallel stand in its node
+
+  Stmt() = default;
+  template <class NodeT>
+    requires(std::is_constructible_v<StmtNode, std::in_place_type_t<NodeT>, NodeT>)
+  Stmt(SourceRange at, NodeT stmt) : range(at), node(std::in_place_type<NodeT>, std::move(stmt)) {}
+  Stmt(const Stmt&);
+  Stmt(Stmt&&) noexcept;
+  Stmt& operator=(const Stmt&);
+  Stmt& operator=(Stmt&&) noexcept;
+  ~Stmt();
 };
 
 // ---- functions --------------------------------------------------------------------------------

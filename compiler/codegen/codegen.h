@@ -1,7 +1,7 @@
-// The back ends that print program text: a lowered module and the host text around its kernels in, one
-// CUDA C++ file (or one C++ file for the simulator) out. The module has passed the verifier; nothing can
-// go wrong here but bugs. The printers add nothing of their own: one lowered op, one short run of lines.
-// Same input, same bytes.
+// The back ends that print program text: a lowered module and the host text around its kernels in,
+// one CUDA C++ file (or one C++ file for the simulator) out. The module has passed the verifier;
+// nothing can go wrong here but bugs. The printers add nothing of their own: one lowered op, one
+// short run of lines. Same input, same bytes.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,8 @@
 
 namespace choreo::codegen {
 
-// In kernels: `__nv_bfloat16`, `int`; in host code, where 16-bit floats are choreo's: `choreo::bf16`.
+// In kernels: `__nv_bfloat16`, `int`; in host code, where 16-bit floats are choreo's:
+// `choreo::bf16`.
 std::string_view DeviceType(Elem elem);
 std::string_view HostType(Elem elem);
 

@@ -1,5 +1,6 @@
-// C++ names of a kernel's variables and storages: the user's, made valid and unique where they are visible.
-// A name is given at the definition and serves until its scope closes; siblings may share it.
+// C++ names of a kernel's variables and storages: the user's, made valid and unique where they are
+// visible. A name is given at the definition and serves until its scope closes; siblings may share
+// it.
 #pragma once
 
 #include <string>

@@ -60,9 +60,8 @@ std::string PrintCuda(const Program& given) {
   PrintBanner(program, out);
   PrintIncludes(program.module, out);
   PrintDefines(program, out);
-  PrintSegments(program, out, [&](const ir::Kernel& kernel) {
-    PrintKernel(program, kernel, reserved, out);
-  });
+  PrintSegments(program, out,
+                [&](const ir::Kernel& kernel) { PrintKernel(program, kernel, reserved, out); });
   return out.Take();
 }
 

@@ -105,9 +105,10 @@ ExprPrinter::Printed ExprPrinter::Node(ExprId id) const {
     }
     Printed operator()(const ir::Binary& e) const { return p.PrintBinary(e); }
     Printed operator()(const ir::Select& e) const {
-      return {fmt::format("{} ? {} : {}", p.Print(e.condition, kConditional + 1),
-                          p.Print(e.then_value, kConditional + 1), p.Print(e.else_value, kConditional)),
-              kConditional};
+      return {
+          fmt::format("{} ? {} : {}", p.Print(e.condition, kConditional + 1),
+                      p.Print(e.then_value, kConditional + 1), p.Print(e.else_value, kConditional)),
+          kConditional};
     }
     Printed operator()(const ir::Cast& e) const { return {p.PrintCast(e.operand, type), kPrimary}; }
     Printed operator()(const ir::Call& e) const {
@@ -140,6 +141,13 @@ ExprPrinter::Printed ExprPrinter::Node(ExprId id) const {
 ExprPrinter::Printed ExprPrinter::PrintBinary(const ir::Binary& e) const {
   const int precedence = Precedence(e.op);
   const auto operand = [&](ExprId id, bool right) {
+    // Next to an operand of the type, a literal needs no suffix to get it.
+    const auto value = Constant(id);
+    const bool shifted = !right && (e.op == BinaryOp::Shl || e.op == BinaryOp::Shr);
+    if (value && !shifted && *value >= 0 && *value <= INT32_MAX && TypeOf(id) != Elem::kBool &&
+        !Constant(right ? e.left : e.right)) {
+      return fmt::to_string(*value);
+    }
     const Printed printed = Node(id);
     const auto* inner = std::get_if<ir::Binary>(&kernel_.exprs[id].node);
     bool set_apart = printed.precedence < precedence + (right ? 1 : 0);
@@ -149,8 +157,9 @@ ExprPrinter::Printed ExprPrinter::PrintBinary(const ir::Binary& e) const {
     }
     return set_apart ? Parenthesised(printed.text) : printed.text;
   };
-  return {fmt::format("{} {} {}", operand(e.left, false), ir::Spelling(e.op), operand(e.right, true)),
-          precedence};
+  return {
+      fmt::format("{} {} {}", operand(e.left, false), ir::Spelling(e.op), operand(e.right, true)),
+      precedence};
 }
 
 std::string ExprPrinter::PrintCall(const ir::Call& e, Elem type) const {
@@ -203,9 +212,10 @@ std::string ExprPrinter::PrintCall(const ir::Call& e, Elem type) const {
       return threads_->block[static_cast<int>(e.callee) - static_cast<int>(Intrinsic::BlockIdxX)];
     case Intrinsic::ShflXor: {
       const int64_t mask = *Constant(e.args[1]);
-      if (type != Elem::kS32) return fmt::format("ptx::shfl_sync_bfly<{}>({})", mask, Print(e.args[0]));
-      return fmt::format("static_cast<int>(ptx::shfl_sync_bfly<{}>(static_cast<uint32_t>({})))", mask,
-                         Print(e.args[0]));
+      if (type != Elem::kS32)
+        return fmt::format("ptx::shfl_sync_bfly<{}>({})", mask, Print(e.args[0]));
+      return fmt::format("static_cast<int>(ptx::shfl_sync_bfly<{}>(static_cast<uint32_t>({})))",
+                         mask, Print(e.args[0]));
     }
     case Intrinsic::Swizzle32:
       return call("choreo::swizzle<32>");
@@ -273,7 +283,8 @@ std::string ExprPrinter::SharedAddress(ir::StorageId storage, ExprId index) cons
       Constant(quotient->right) == Bytes(kernel_.storages[storage].elem)) {
     const auto* call = std::get_if<ir::Call>(&kernel_.exprs[quotient->left].node);
     if (call != nullptr && call->callee >= ir::Intrinsic::Swizzle32) {
-      return fmt::format("choreo::shared_address({}) + {}", names_.Of(storage), Print(quotient->left));
+      return fmt::format("choreo::shared_address({}) + {}", names_.Of(storage),
+                         Print(quotient->left));
     }
   }
   return fmt::format("choreo::shared_address({})", Pointer(storage, index));

@@ -24,8 +24,8 @@ class ExprPrinter {
 
   // The expression; as an operand of an operator of at least this precedence where that is given.
   std::string Print(ir::ExprId id, int context = 0) const;
-  // The value as f32, for an expression of any float type; what it was rounded from, if it is rounded
-  // again where it is used.
+  // The value as f32, for an expression of any float type; what it was rounded from, if it is
+  // rounded again where it is used.
   std::string AsF32(ir::ExprId id) const;
   std::string Unrounded(ir::ExprId id) const;
   // `base[index]`, `base + index`, and the 32-bit address of shared memory there.

@@ -1,6 +1,9 @@
 // The host function of a kernel: checks the arguments, evaluates the host part, launches.
 #include <fmt/format.h>
 
+#include <array>
+#include <unordered_map>
+
 #include "codegen/cpp_types.h"
 #include "codegen/print_expr.h"
 #include "codegen/print_kernel.h"
@@ -70,6 +73,7 @@ class HostPrinter {
   std::vector<std::string> tensors_;       // one a parameter; empty for scalars
   std::vector<std::string> device_views_;  // one a parameter; empty for what is used in place
   std::unordered_map<ir::VarId, std::pair<size_t, size_t>> bound_;  // dimension -> parameter, axis
+  std::array<std::string, 3> grid_ = {"1", "1", "1"};
   std::string error_word_;
 };
 
@@ -77,10 +81,7 @@ void HostPrinter::Describe() {
   tensors_.resize(kernel_.params.size());
   device_views_.resize(kernel_.params.size());
   for (size_t i = 0; i < kernel_.params.size(); ++i) {
-    if (!IsShaped(i)) {
-      // The scalar's variable goes by the name of the parameter.
-      continue;
-    }
+    if (!IsShaped(i)) continue;
     tensors_[i] = names_.Define(Name(i) + "_tensor");
     out_.Line(fmt::format("const host::Tensor {} = host::describe({}, {}, {}, {});", tensors_[i],
                           function_, CppString(kernel_.params[i].name), Name(i),
@@ -91,7 +92,8 @@ void HostPrinter::Describe() {
 void HostPrinter::CheckExtent(size_t param, size_t axis) {
   const ir::ExprId dim = StorageOf(param).dims[axis];
   if (const auto value = ir::AsInt(kernel_, dim)) {
-    out_.Line(fmt::format("host::check_extent_constant({}, {}, {});", tensors_[param], axis, *value));
+    out_.Line(
+        fmt::format("host::check_extent_constant({}, {}, {});", tensors_[param], axis, *value));
     return;
   }
   const auto* ref = std::get_if<ir::VarRef>(&kernel_.exprs[dim].node);
@@ -185,9 +187,10 @@ void HostPrinter::EmptyProblem() {
   for (size_t axis = 0; axis < 3; ++axis) {
     const ir::ExprId extent = kernel_.host.grid[axis];
     if (!extent) continue;
-    const std::string name = fmt::format("grid_{}", kAxes[axis]);
-    out_.Line(fmt::format("const int64_t {} = {};", names_.Define(name), exprs_.Print(extent)));
-    no_blocks += fmt::format("{}{} <= 0", no_blocks.empty() ? "" : " || ", name);
+    const std::string value = exprs_.Print(extent);
+    grid_[axis] = names_.Define(fmt::format("grid_{}", kAxes[axis]));
+    out_.Line(fmt::format("const int64_t {} = {};", grid_[axis], value));
+    no_blocks += fmt::format("{}{} <= 0", no_blocks.empty() ? "" : " || ", grid_[axis]);
   }
   if (!no_blocks.empty()) out_.Line(fmt::format("if ({}) return;", no_blocks));
 }
@@ -200,10 +203,11 @@ void HostPrinter::DefineStrides() {
       const auto* ref = std::get_if<ir::VarRef>(&kernel_.exprs[strides[axis]].node);
       if (ref == nullptr) continue;
       bool used = false;
-      for (const KernelArgument& argument : KernelArguments(kernel_)) used |= argument.var == ref->var;
+      for (const KernelArgument& argument : KernelArguments(kernel_))
+        used |= argument.var == ref->var;
       if (!used) continue;
-      out_.Line(fmt::format("const int64_t {} = {}.stride[{}];", names_.Define(ref->var), View(i),
-                            axis));
+      out_.Line(
+          fmt::format("const int64_t {} = {}.stride[{}];", names_.Define(ref->var), View(i), axis));
     }
   }
 }
@@ -237,7 +241,8 @@ void HostPrinter::Launch() {
     global += fmt::format("{}{}", global.empty() ? "" : ", ", tensors_[i]);
   }
   const std::string launch = names_.Define("launch");
-  out_.Line(fmt::format("host::Launch {}({}, {}, {{{}}});", launch, function_, params_.stream, global));
+  out_.Line(
+      fmt::format("host::Launch {}({}, {}, {{{}}});", launch, function_, params_.stream, global));
   std::vector<std::string> written_back;
   for (size_t i = 0; i < kernel_.params.size(); ++i) {
     const ir::Param& param = kernel_.params[i];
@@ -276,16 +281,12 @@ void HostPrinter::Launch() {
   }
   const std::string cache = names_.Define("cache");
   out_.Line(fmt::format("static host::KernelCache {};", cache));
-  constexpr char kAxes[] = {'x', 'y', 'z'};
-  std::string geometry;
-  for (size_t axis = 0; axis < 3; ++axis) {
-    geometry += host.grid[axis] ? fmt::format("grid_{}, ", kAxes[axis]) : "1, ";
-  }
+  const std::string geometry = fmt::format("{}", fmt::join(grid_, ", "));
   std::string arguments;
   for (const KernelArgument& argument : KernelArguments(kernel_)) {
     arguments += ", " + Argument(argument);
   }
-  out_.Line(fmt::format("{}.run({}, {{{}{}, {}}}, choreo_gen::{}{});", launch, cache, geometry,
+  out_.Line(fmt::format("{}.run({}, {{{}, {}, {}}}, choreo_gen::{}{});", launch, cache, geometry,
                         host.threads, host.shared_bytes, KernelFunctionName(kernel_), arguments));
   const bool wait = !host.async || !written_back.empty();
   if (wait) out_.Line(fmt::format("{}.wait();", launch));
@@ -296,8 +297,8 @@ void HostPrinter::Launch() {
 void HostPrinter::PrintNoexcept() {
   out_.Blank();
   out_.Line("// The same, with errors as a status.");
-  out_.Open(fmt::format("choreo::status {}_noexcept({}) noexcept", kernel_.name,
-                        params_.declaration));
+  out_.Open(
+      fmt::format("choreo::status {}_noexcept({}) noexcept", kernel_.name, params_.declaration));
   out_.Line(fmt::format("return choreo::host::to_status([&] {{ {}({}{}{}); }});", kernel_.name,
                         fmt::join(params_.names, ", "), params_.names.empty() ? "" : ", ",
                         params_.stream));

@@ -37,7 +37,8 @@ Uses UsesOf(const ir::Kernel& kernel) {
         const ir::ExprNode& node = kernel.exprs[id].node;
         if (const auto* ref = std::get_if<ir::VarRef>(&node)) uses.vars.insert(ref->var);
         if (const auto* mem = std::get_if<ir::MemElem>(&node)) uses.storages.insert(mem->storage);
-        if (const auto* desc = std::get_if<ir::SmemDesc>(&node)) uses.storages.insert(desc->storage);
+        if (const auto* desc = std::get_if<ir::SmemDesc>(&node))
+          uses.storages.insert(desc->storage);
         if (const auto* call = std::get_if<ir::Call>(&node)) uses.intrinsics.insert(call->callee);
       });
     });
@@ -72,10 +73,10 @@ class KernelPrinter {
 
   void Print() {
     names_.Define("ptx");
-    const std::string bounds = kernel_.host.max_registers > 0
-                                   ? fmt::format("__maxnreg__({})", kernel_.host.max_registers)
-                                   : fmt::format("__launch_bounds__({}, {})", Threads(),
-                                                 kernel_.host.min_blocks);
+    const std::string bounds =
+        kernel_.host.max_registers > 0
+            ? fmt::format("__maxnreg__({})", kernel_.host.max_registers)
+            : fmt::format("__launch_bounds__({}, {})", Threads(), kernel_.host.min_blocks);
     PrintSharedPlan();
     out_.Line(fmt::format("__global__ void {}", bounds));
     PrintSignature();
@@ -132,8 +133,8 @@ class KernelPrinter {
   void PrintSharedPlan() {
     const std::vector<ir::StorageId> tiles = SharedTiles();
     if (tiles.empty()) return;
-    out_.Line(fmt::format("// Shared memory, {} bytes: tile, place, layout.",
-                          kernel_.host.shared_bytes));
+    out_.Line(
+        fmt::format("// Shared memory, {} bytes: tile, place, layout.", kernel_.host.shared_bytes));
     for (const ir::StorageId id : tiles) {
       const ir::Storage& storage = kernel_.storages[id];
       std::string shape;
@@ -200,7 +201,8 @@ std::vector<KernelArgument> KernelArguments(const ir::Kernel& kernel) {
   std::vector<KernelArgument> arguments;
   for (const ir::Param& param : kernel.params) {
     if (!param.shaped) continue;
-    if (uses.storages.contains(param.storage)) arguments.push_back({Kind::Pointer, param.storage, {}});
+    if (uses.storages.contains(param.storage))
+      arguments.push_back({Kind::Pointer, param.storage, {}});
     for (const ir::VarId stride : StridesOf(kernel, param.storage)) {
       if (uses.vars.contains(stride)) arguments.push_back({Kind::Scalar, {}, stride});
     }

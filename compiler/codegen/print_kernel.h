@@ -18,7 +18,8 @@ struct KernelArgument {
   ir::StorageId storage;  // Pointer
   ir::VarId var;          // Scalar
 };
-// Only what the body uses: pointers and strides in the order of the parameters, then dimensions and scalars.
+// Only what the body uses: pointers and strides in the order of the parameters, then dimensions and
+// scalars.
 std::vector<KernelArgument> KernelArguments(const ir::Kernel& kernel);
 
 // Of the pointer's parameter.

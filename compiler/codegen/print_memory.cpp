@@ -60,8 +60,8 @@ void OpPrinter::Print(const ir::StoreVec& op) {
   const Elem elem = ElemOf(op.storage);
   const size_t count = op.values.size();
   const auto store = [&](std::string_view type, std::string_view value) {
-    Line(fmt::format("*reinterpret_cast<{}*>({}) = {};", type,
-                     exprs_.Pointer(op.storage, op.index), value));
+    Line(fmt::format("*reinterpret_cast<{}*>({}) = {};", type, exprs_.Pointer(op.storage, op.index),
+                     value));
   };
   std::string values;
   if (IsHalf(elem)) {

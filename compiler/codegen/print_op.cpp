@@ -84,7 +84,8 @@ bool OpPrinter::IsVolatile(ExprId id) const {
     const ir::ExprNode& node = kernel_.exprs[e].node;
     const auto* ref = std::get_if<ir::VarRef>(&node);
     found |= ref != nullptr && kernel_.vars[ref->var].kind == ir::VarKind::Mutable;
-    found |= std::holds_alternative<ir::FragElem>(node) || std::holds_alternative<ir::MemElem>(node);
+    found |=
+        std::holds_alternative<ir::FragElem>(node) || std::holds_alternative<ir::MemElem>(node);
   });
   return found;
 }

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::string_view kModuleName = "kLoweredIr";
 
-// The text as a raw literal, in pieces that every compiler takes, with a delimiter it does not contain.
+// The text as a raw literal, in pieces that every compiler takes, with a delimiter it does not
+// contain.
 void PrintModuleText(const std::string& ir, TextWriter& out) {
   constexpr size_t kPiece = 16000;
   std::string delimiter = "ir";
@@ -76,9 +77,8 @@ std::string PrintSim(const Program& given) {
   PrintDefines(program, out);
   out.Blank();
   PrintModuleText(ir::Print(program.module), out);
-  PrintSegments(program, out, [&](const ir::Kernel& kernel) {
-    PrintLauncher(program, kernel, reserved, out);
-  });
+  PrintSegments(program, out,
+                [&](const ir::Kernel& kernel) { PrintLauncher(program, kernel, reserved, out); });
   return out.Take();
 }
 

@@ -1,4 +1,5 @@
-// What both targets share of printing a program: the banner, the host text, the place of each kernel.
+// What both targets share of printing a program: the banner, the host text, the place of each
+// kernel.
 #pragma once
 
 #include <functional>

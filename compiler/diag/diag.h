@@ -81,8 +81,8 @@ class Builder {
   Diagnostic* diagnostic_;
 };
 
-// Collects the diagnostics of a run, in the order of emission. A repetition of kind, range and message
-// is dropped together with its notes.
+// Collects the diagnostics of a run, in the order of emission. A repetition of kind, range and
+// message is dropped together with its notes.
 class Emitter {
  public:
   template <class... Args>

@@ -44,7 +44,7 @@ TEST(Registry, NamesAreFoundAgainAndTextsAreThere) {
     const KindInfo& info = Info(kind);
     EXPECT_EQ(KindFromName(info.name), kind);
     EXPECT_FALSE(info.message.empty()) << info.name;
-    EXPECT_GT(info.explanation.size(), 40u) << info.name << " wants an explanation";
+    EXPECT_GT(info.explanation.size(), 30u) << info.name << " wants an explanation";
     EXPECT_FALSE(info.message.ends_with('.')) << info.name;
     EXPECT_FALSE(info.message[0] >= 'A' && info.message[0] <= 'Z' && info.message[1] >= 'a' &&
                  info.message[1] <= 'z')

@@ -59,7 +59,8 @@ Fixes ApplyFixIts(const SourceManager& sources, std::span<const Diagnostic> diag
     bool collides = false;
     for (const FixIt* fix : fixes) {
       const auto same = [&](const FixIt* other) { return SamePlace(*fix, *other); };
-      if (std::any_of(accepted.begin(), accepted.end(), same)) continue;  // another asked for it too
+      if (std::any_of(accepted.begin(), accepted.end(), same))
+        continue;  // another asked for it too
       const auto overlaps = [&](const FixIt* other) { return Overlap(*fix, *other); };
       collides |= std::any_of(accepted.begin(), accepted.end(), overlaps) ||
                   std::any_of(added.begin(), added.end(), overlaps);

@@ -1,5 +1,6 @@
 // `--fix`: the fix-its of a run applied to the files they belong to. Hints are never applied. Of
-// fix-its that overlap the first wins; those of one diagnostic are applied all together or not at all.
+// fix-its that overlap the first wins; those of one diagnostic are applied all together or not at
+// all.
 #pragma once
 
 #include <cstddef>

@@ -64,10 +64,10 @@ class TextRenderer {
   // A fix-it says what to do in words: the place is underlined already, unless it is another one.
   void Fix(SourceRange of, const FixIt& fix) {
     const std::string_view old = fix.range.valid() ? sources_.Text(fix.range) : std::string_view();
-    std::string what = old.empty()        ? fmt::format("insert `{}`", Shorten(fix.text))
-                       : fix.text.empty() ? fmt::format("remove `{}`", Shorten(old))
-                                          : fmt::format("replace `{}` by `{}`", Shorten(old),
-                                                        Shorten(fix.text));
+    std::string what = old.empty() ? fmt::format("insert `{}`", Shorten(fix.text))
+                       : fix.text.empty()
+                           ? fmt::format("remove `{}`", Shorten(old))
+                           : fmt::format("replace `{}` by `{}`", Shorten(old), Shorten(fix.text));
     if (fix.range.valid() && !(fix.range == of)) {
       what += fmt::format(" at {}", sources_.Describe(fix.range.begin));
     }
@@ -94,9 +94,12 @@ std::string Counted(size_t count, std::string_view what) {
 
 std::string_view SeverityName(Severity severity) {
   switch (severity) {
-    case Severity::Note: return "note";
-    case Severity::Warning: return "warning";
-    case Severity::Error: return "error";
+    case Severity::Note:
+      return "note";
+    case Severity::Warning:
+      return "warning";
+    case Severity::Error:
+      return "error";
   }
   CHOREO_UNREACHABLE();
 }

@@ -1,7 +1,8 @@
 // Diagnostics as text for people and as JSON for tools.
-// Text: `file:line:column: error: message [kind]`, the source line, the place underlined, the fix-its,
-// then the notes in the same form. Columns count bytes from 1. Tabs, wide characters and bytes that are
-// not UTF-8 keep the underline in its place; of a long line only the part around the place is shown.
+// Text: `file:line:column: error: message [kind]`, the source line, the place underlined, the
+// fix-its, then the notes in the same form. Columns count bytes from 1. Tabs, wide characters and
+// bytes that are not UTF-8 keep the underline in its place; of a long line only the part around the
+// place is shown.
 #pragma once
 
 #include <cstddef>

@@ -72,12 +72,14 @@ TEST(SourceLine, KeepsTheUnderlineInPlace) {
   const LineCase cases[] = {
       {"\tab c", 4, 5, "        ab c", "           ^"},
       {"x\ty", 2, 3, "x       y", "        ^"},
-      {"中文 ab", 7, 9, "中文 ab", "     ^~"},          // two columns each
-      {"e\xcc\x81 x", 4, 5, "e\xcc\x81 x", "  ^"},      // a combining accent has none
-      {"a\xff" "b", 2, 3, "a<FF>b", "     ^"},
+      {"中文 ab", 7, 9, "中文 ab", "     ^~"},      // two columns each
+      {"e\xcc\x81 x", 4, 5, "e\xcc\x81 x", "  ^"},  // a combining accent has none
+      {"a\xff"
+       "b",
+       2, 3, "a<FF>b", "     ^"},
       {std::string("a\0b", 3), 1, 2, "a<00>b", " ^~~~"},
-      {"abc", 3, 3, "abc", "   ^"},                     // behind the end
-      {"abc", 1, 99, "abc", " ^~"},                     // to the end
+      {"abc", 3, 3, "abc", "   ^"},  // behind the end
+      {"abc", 1, 99, "abc", " ^~"},  // to the end
       {"", 0, 0, "", "^"},
   };
   for (const LineCase& c : cases) {

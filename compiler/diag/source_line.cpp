@@ -50,9 +50,8 @@ Cell CellAt(std::string_view line, size_t at) {
   if (line[at] == '\t') return {at, at + 1, " ", 1};
   if (point.length == 0 || control) {
     const size_t length = std::max<size_t>(point.length, 1);
-    std::string text = fmt::format("<{:02X}>", point.length == 0
-                                                   ? static_cast<unsigned char>(line[at])
-                                                   : point.value);
+    std::string text = fmt::format(
+        "<{:02X}>", point.length == 0 ? static_cast<unsigned char>(line[at]) : point.value);
     const size_t width = text.size();
     return {at, at + length, std::move(text), width};
   }

@@ -179,27 +179,27 @@ VerifyResult VerifyDiagnostics(const SourceManager& sources,
   for (size_t i = 0; i < sources.file_count(); ++i) {
     Reader(sources, FileId(static_cast<uint32_t>(i)), expectations, result.report).Run();
   }
-  // A place that is named goes before `@*`, so that the general expectation does not take its finding.
+  // A place that is named goes before `@*`, so that the general expectation does not take its
+  // finding.
   std::stable_partition(expectations.begin(), expectations.end(),
                         [](const Expectation& e) { return e.line != kAnyLine; });
   for (const Finding& finding : Flatten(diagnostics)) {
-    const auto it =
-        std::find_if(expectations.begin(), expectations.end(),
-                     [&](const Expectation& e) { return Meets(sources, finding, e); });
+    const auto it = std::find_if(expectations.begin(), expectations.end(),
+                                 [&](const Expectation& e) { return Meets(sources, finding, e); });
     if (it != expectations.end()) {
       --it->missing;
     } else if (finding.must_be_expected) {
-      result.report += fmt::format("{}: {} not expected: {} [{}]\n",
-                                   sources.Describe(finding.range.begin),
-                                   SeverityName(finding.severity), finding.message, finding.kind);
+      result.report +=
+          fmt::format("{}: {} not expected: {} [{}]\n", sources.Describe(finding.range.begin),
+                      SeverityName(finding.severity), finding.message, finding.kind);
     }
   }
   for (const Expectation& e : expectations) {
     if (e.missing == 0) continue;
     const std::string where = e.line == kAnyLine ? "anywhere" : fmt::format("on line {}", e.line);
-    result.report += fmt::format("{}: {} expected {} but not seen: {{{{{}}}}} [{}]\n",
-                                 sources.Describe(e.comment), SeverityName(e.severity), where,
-                                 e.text, e.kind);
+    result.report +=
+        fmt::format("{}: {} expected {} but not seen: {{{{{}}}}} [{}]\n",
+                    sources.Describe(e.comment), SeverityName(e.severity), where, e.text, e.kind);
   }
   return result;
 }

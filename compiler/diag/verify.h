@@ -1,10 +1,12 @@
-// `--verify-diagnostics`: the diagnostics of a run compared with what comments in the sources expect.
+// `--verify-diagnostics`: the diagnostics of a run compared with what comments in the sources
+// expect.
 //   // expected-error@+1 {{part of the message}} [kind]
 //   // expected-warning {{…}} [kind] expected-note@7 {{…}}
-// The place is this line, @+N or @-N lines from it, @N line N, or @* any line (also no place at all). A
-// number before the braces repeats the expectation. Exact for errors and warnings: each one is expected
-// and each expectation is met, once. A note must be met where it is expected, but need not be expected.
-// What one mistake of the expectations costs is a line of the report that says where.
+// The place is this line, @+N or @-N lines from it, @N line N, or @* any line (also no place at
+// all). A number before the braces repeats the expectation. Exact for errors and warnings: each one
+// is expected and each expectation is met, once. A note must be met where it is expected, but need
+// not be expected. What one mistake of the expectations costs is a line of the report that says
+// where.
 #pragma once
 
 #include <span>

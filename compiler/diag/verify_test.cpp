@@ -15,8 +15,8 @@ std::string Verify(const std::string& text, std::initializer_list<uint32_t> line
   const FileId file = sources.Add("t.co", text);
   Emitter diags;
   for (const uint32_t line : lines) {
-    const auto offset = static_cast<uint32_t>(sources.Line(file, line).data() -
-                                              sources.Text(file).data());
+    const auto offset =
+        static_cast<uint32_t>(sources.Line(file, line).data() - sources.Text(file).data());
     diags.Emit(kinds::UnknownDirective, SourceLoc{file, offset}, std::to_string(line))
         .Note(SourceRange(SourceLoc{file, 0}), "a note");
   }
@@ -54,8 +54,9 @@ TEST(Verify, ReportsWhatIsMissing) {
             "t.co:1:6: error expected on line 1 but not seen: {{abc}} [NulByte]\n");
   EXPECT_THAT(Verify("// expected-error@* 2 {{is not}} [UnknownDirective]\n", {1}),
               HasSubstr("expected anywhere but not seen"));
-  EXPECT_THAT(Verify("x // expected-error {{#1}} [UnknownDirective] expected-note {{other}}\n", {1}),
-              HasSubstr("note expected on line 1"));
+  EXPECT_THAT(
+      Verify("x // expected-error {{#1}} [UnknownDirective] expected-note {{other}}\n", {1}),
+      HasSubstr("note expected on line 1"));
 }
 
 TEST(Verify, ReportsMalformedExpectations) {

@@ -5,6 +5,12 @@
 #include "support/check.h"
 
 namespace choreo::ir {
+
+Op::Op(const Op&) = default;
+Op::Op(Op&&) noexcept = default;
+Op& Op::operator=(const Op&) = default;
+Op& Op::operator=(Op&&) noexcept = default;
+Op::~Op() = default;
 namespace {
 
 constexpr std::array<std::string_view, std::variant_size_v<OpNode>> kOpNames = {

@@ -186,9 +186,25 @@ using OpNode = std::variant<
 #include "ir/op_kind.def"
     std::monostate>;
 
+// Copying and moving a variant of all ops is instantiated once, in ir.cpp: it costs seconds a file.
 struct Op {
   Loc loc;
   OpNode node;
+
+  Op() = default;
+  template <class NodeT>
+    requires(std::is_constructible_v<OpNode, std::in_place_type_t<NodeT>, NodeT>)
+  Op(Loc at, NodeT op) : loc(at), node(std::in_place_type<NodeT>, std::move(op)) {}
+  // Replaces what the op is and keeps its place.
+  template <class NodeT>
+  void Become(NodeT op) {
+    *this = Op(loc, std::move(op));
+  }
+  Op(const Op&);
+  Op(Op&&) noexcept;
+  Op& operator=(const Op&);
+  Op& operator=(Op&&) noexcept;
+  ~Op();
 };
 
 // ---- kernels and modules ----------------------------------------------------------------------

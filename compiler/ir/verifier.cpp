@@ -1,5 +1,7 @@
 #include "ir/verifier.h"
 
+#include <algorithm>
+
 #include "ir/verifier_impl.h"
 #include "ir/walk.h"
 
@@ -82,6 +84,16 @@ void KernelVerifier::Run() {
   op_loc_ = kernel_.loc;
   CheckHost();
   Leave(mark);
+  // Block indices are given by the launch until a pass defines them from block numbers.
+  for (const VarId var : kernel_.host.block_vars) {
+    const auto defines = [&](const Op& op) {
+      const auto* let = std::get_if<Let>(&op.node);
+      return let != nullptr && let->var == var;
+    };
+    const std::vector<Op>& ops = kernel_.body.ops;
+    const bool defined = std::any_of(ops.begin(), ops.end(), defines);
+    if (!IsLowered() && !defined && var.value < kernel_.vars.size()) var_in_scope_[var.value] = 1;
+  }
   CheckRegion(kernel_.body);
 }
 

@@ -63,6 +63,7 @@ class KernelVerifier {
   void CheckShared(const Storage& storage);
   void CheckView(ViewId id);
   void CheckParams();
+  void CheckLaunchVars();
   void CheckHost();
 
   // ---- ids and scopes ----

@@ -335,6 +335,8 @@ TEST(VerifierTest, TablesOfStorage) {
   EXPECT_EQ(check("strides=[1:s64]", "strides=[]"), "storage `x` has 1 extents and 0 strides");
   EXPECT_EQ(check("strides=[1:s64]", "strides=[1]"), "a stride of a parameter is s32, not s64");
   EXPECT_EQ(check("[64, 64] swizzle", "[64, 64] array_size=0 swizzle"), "storage `s` has 0 tiles");
+  EXPECT_EQ(check("%n type=s32 kind=dim;", "%n type=s32 kind=dim; %o type=s32 kind=dim;"),
+            "no parameter gives `o` a value");
   EXPECT_EQ(check("start=[0, 0]", "start=[0]"),
             "view #0 has 2 base extents and 1 start coordinates");
   EXPECT_EQ(check("(base_axis=1", "(base_axis=0"), "view #0 has an axis on base axis 0");

@@ -176,6 +176,29 @@ void KernelVerifier::CheckParams() {
   }
 }
 
+// Every variable that exists before the launch gets its value from an argument.
+void KernelVerifier::CheckLaunchVars() {
+  std::vector<char> bound(kernel_.vars.size(), 0);
+  const auto bind = [&](ExprId id, VarKind kind) {
+    const auto* ref = std::get_if<VarRef>(&kernel_.exprs[id].node);
+    if (ref != nullptr && kernel_.vars[ref->var].kind == kind) bound[ref->var.value] = 1;
+  };
+  for (const Param& param : kernel_.params) {
+    if (!param.shaped) {
+      if (param.var.value < bound.size()) bound[param.var.value] = 1;
+      continue;
+    }
+    if (param.storage.value >= kernel_.storages.size()) continue;
+    for (const ExprId dim : kernel_.storages[param.storage].dims) bind(dim, VarKind::Dim);
+    for (const ExprId id : kernel_.storages[param.storage].strides) bind(id, VarKind::Stride);
+  }
+  for (size_t i = 0; i < kernel_.vars.size(); ++i) {
+    if (var_in_scope_[i] != 0 && bound[i] == 0) {
+      Report("no parameter gives `{}` a value", kernel_.vars[kernel_.vars.IdAt(i)].name);
+    }
+  }
+}
+
 void KernelVerifier::CheckHost() {
   const HostPart& host = kernel_.host;
   if (host.block_vars.size() != host.block_bounds.size()) {
@@ -225,6 +248,7 @@ void KernelVerifier::CheckTables() {
   CheckParams();
   for (size_t i = 0; i < kernel_.storages.size(); ++i) CheckStorage(kernel_.storages.IdAt(i));
   for (size_t i = 0; i < kernel_.views.size(); ++i) CheckView(kernel_.views.IdAt(i));
+  if (out_.empty()) CheckLaunchVars();
 }
 
 }  // namespace choreo::ir

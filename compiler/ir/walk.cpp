@@ -5,15 +5,18 @@
 namespace choreo::ir {
 namespace {
 
+template <class OpT, class Visit>
+void Regions(OpT& op, const Visit& visit) {
+  VisitFields(op, [&](const char*, auto& field) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(field)>, Region>) visit(field);
+  });
+}
+
 template <class RegionT, class Visit>
 void Walk(RegionT& region, const Visit& visit) {
   for (auto& op : region.ops) {
     visit(op);
-    VisitFields(op, [&](const char*, auto& field) {
-      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(field)>, Region>) {
-        Walk(field, visit);
-      }
-    });
+    VisitRegions(op, [&](RegionT& inner) { Walk(inner, visit); });
   }
 }
 
@@ -105,6 +108,11 @@ void AddDirectUse(const Kernel& kernel, const Op& op, StorageUse& use) {
 }
 
 }  // namespace
+
+void VisitRegions(const Op& op, const std::function<void(const Region&)>& visit) {
+  Regions(op, visit);
+}
+void VisitRegions(Op& op, const std::function<void(Region&)>& visit) { Regions(op, visit); }
 
 void ForEachOp(const Region& region, const std::function<void(const Op&)>& visit) {
   Walk(region, visit);

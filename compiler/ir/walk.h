@@ -24,13 +24,9 @@ void VisitFields(OpT& op, F&& f) {
       op.node);
 }
 
-// Calls f(region) for each region of the op itself.
-template <class OpT, class F>
-void VisitRegions(OpT& op, F&& f) {
-  VisitFields(op, [&](const char*, auto& field) {
-    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(field)>, Region>) f(field);
-  });
-}
+// Each region of the op itself.
+void VisitRegions(const Op& op, const std::function<void(const Region&)>& visit);
+void VisitRegions(Op& op, const std::function<void(Region&)>& visit);
 
 // ---- ops, in program order, an op before those in its regions ----
 void ForEachOp(const Region& region, const std::function<void(const Op&)>& visit);

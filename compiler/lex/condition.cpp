@@ -20,35 +20,50 @@ Value Boolean(bool b) { return {b ? 1u : 0u, false}; }
 
 int Precedence(TokenKind kind) {
   switch (kind) {
-    case TokenKind::PipePipe: return 1;
-    case TokenKind::AmpAmp: return 2;
-    case TokenKind::Pipe: return 3;
-    case TokenKind::Caret: return 4;
-    case TokenKind::Amp: return 5;
+    case TokenKind::PipePipe:
+      return 1;
+    case TokenKind::AmpAmp:
+      return 2;
+    case TokenKind::Pipe:
+      return 3;
+    case TokenKind::Caret:
+      return 4;
+    case TokenKind::Amp:
+      return 5;
     case TokenKind::EqualEqual:
-    case TokenKind::ExclaimEqual: return 6;
+    case TokenKind::ExclaimEqual:
+      return 6;
     case TokenKind::Less:
     case TokenKind::LessEqual:
     case TokenKind::Greater:
-    case TokenKind::GreaterEqual: return 7;
+    case TokenKind::GreaterEqual:
+      return 7;
     case TokenKind::Shl:
-    case TokenKind::Shr: return 8;
+    case TokenKind::Shr:
+      return 8;
     case TokenKind::Plus:
-    case TokenKind::Minus: return 9;
+    case TokenKind::Minus:
+      return 9;
     case TokenKind::Star:
     case TokenKind::Slash:
-    case TokenKind::Percent: return 10;
-    default: return 0;
+    case TokenKind::Percent:
+      return 10;
+    default:
+      return 0;
   }
 }
 
 template <class T>
 bool Compare(TokenKind op, T a, T b) {
   switch (op) {
-    case TokenKind::Less: return a < b;
-    case TokenKind::LessEqual: return a <= b;
-    case TokenKind::Greater: return a > b;
-    default: return a >= b;
+    case TokenKind::Less:
+      return a < b;
+    case TokenKind::LessEqual:
+      return a <= b;
+    case TokenKind::Greater:
+      return a > b;
+    default:
+      return a >= b;
   }
 }
 
@@ -120,25 +135,37 @@ class Evaluator {
   Value Apply(TokenKind op, Value a, Value b, bool live) {
     const bool is_unsigned = a.is_unsigned || b.is_unsigned;
     switch (op) {
-      case TokenKind::PipePipe: return Boolean(a.bits != 0 || b.bits != 0);
-      case TokenKind::AmpAmp: return Boolean(a.bits != 0 && b.bits != 0);
-      case TokenKind::EqualEqual: return Boolean(a.bits == b.bits);
-      case TokenKind::ExclaimEqual: return Boolean(a.bits != b.bits);
+      case TokenKind::PipePipe:
+        return Boolean(a.bits != 0 || b.bits != 0);
+      case TokenKind::AmpAmp:
+        return Boolean(a.bits != 0 && b.bits != 0);
+      case TokenKind::EqualEqual:
+        return Boolean(a.bits == b.bits);
+      case TokenKind::ExclaimEqual:
+        return Boolean(a.bits != b.bits);
       case TokenKind::Less:
       case TokenKind::LessEqual:
       case TokenKind::Greater:
       case TokenKind::GreaterEqual:
         return Boolean(is_unsigned ? Compare(op, a.bits, b.bits)
                                    : Compare(op, a.Signed(), b.Signed()));
-      case TokenKind::Pipe: return {a.bits | b.bits, is_unsigned};
-      case TokenKind::Caret: return {a.bits ^ b.bits, is_unsigned};
-      case TokenKind::Amp: return {a.bits & b.bits, is_unsigned};
-      case TokenKind::Plus: return {a.bits + b.bits, is_unsigned};
-      case TokenKind::Minus: return {a.bits - b.bits, is_unsigned};
-      case TokenKind::Star: return {a.bits * b.bits, is_unsigned};
+      case TokenKind::Pipe:
+        return {a.bits | b.bits, is_unsigned};
+      case TokenKind::Caret:
+        return {a.bits ^ b.bits, is_unsigned};
+      case TokenKind::Amp:
+        return {a.bits & b.bits, is_unsigned};
+      case TokenKind::Plus:
+        return {a.bits + b.bits, is_unsigned};
+      case TokenKind::Minus:
+        return {a.bits - b.bits, is_unsigned};
+      case TokenKind::Star:
+        return {a.bits * b.bits, is_unsigned};
       case TokenKind::Shl:
-      case TokenKind::Shr: return Shift(op == TokenKind::Shl, a, b);
-      default: return Divide(op == TokenKind::Slash, a, b, is_unsigned, live);
+      case TokenKind::Shr:
+        return Shift(op == TokenKind::Shl, a, b);
+      default:
+        return Divide(op == TokenKind::Slash, a, b, is_unsigned, live);
     }
   }
 
@@ -189,8 +216,8 @@ class Evaluator {
     const PpToken token = token_;
     if (token.kind == TokenKind::Integer || token.kind == TokenKind::Char) {
       Advance();
-      const auto literal = token.kind == TokenKind::Integer ? ParseInteger(token, diags_)
-                                                            : ParseChar(token, diags_);
+      const auto literal =
+          token.kind == TokenKind::Integer ? ParseInteger(token, diags_) : ParseChar(token, diags_);
       if (!literal) return {};
       return {literal->value, IsUnsigned(literal->elem)};
     }

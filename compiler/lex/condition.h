@@ -1,5 +1,5 @@
-// The expression of an `#if` or `#elif` line, evaluated by the rules of C: 64-bit integers, `defined`,
-// every operator but assignment and comma; a name that is no macro is 0.
+// The expression of an `#if` or `#elif` line, evaluated by the rules of C: 64-bit integers,
+// `defined`, every operator but assignment and comma; a name that is no macro is 0.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace choreo::lex {
 
 struct ConditionValue {
   bool value = false;
-  // A name without a definition was asked for. The host compiler may know it (from a header that only
-  // it reads), so it may see another value.
+  // A name without a definition was asked for. The host compiler may know it (from a header that
+  // only it reads), so it may see another value.
   bool is_certain = true;
   std::string error;        // what is wrong with the expression, if anything is
   SourceRange error_range;  // where

@@ -70,8 +70,7 @@ void TokenStream::IfDefined(const Line& line, bool wanted) {
 }
 
 bool TokenStream::Condition(const Line& line, Conditional& conditional) {
-  const ConditionValue result =
-      EvaluateCondition(line.Rest(), line.name(), macros_, state_);
+  const ConditionValue result = EvaluateCondition(line.Rest(), line.name(), macros_, state_);
   conditional.certain &= result.is_certain;
   if (result.error.empty()) return result.value;
   if (result.is_certain || in_tile_function_) {
@@ -134,7 +133,8 @@ void TokenStream::EndIf(const Line& line) {
 void TokenStream::Define(const Line& line) {
   std::optional<Macro> macro = ParseDefinition(line.Rest(), line.name(), state_.diags);
   if (!macro) return;
-  // `#ifndef NAME` around `#define NAME` is an include guard or a default: nothing is unknown in it.
+  // `#ifndef NAME` around `#define NAME` is an include guard or a default: nothing is unknown in
+  // it.
   std::vector<Conditional>& conditionals = frames_.back().conditionals;
   if (!conditionals.empty() && conditionals.back().guard == macro->name) {
     conditionals.back().certain = true;
@@ -145,7 +145,8 @@ void TokenStream::Define(const Line& line) {
 
 void TokenStream::Undefine(const Line& line) {
   if (line.tokens.size() < 2 || line.tokens[1].kind != TokenKind::Identifier) {
-    state_.diags.Emit(kinds::InvalidMacroDefinition, line.name(), "a macro's name is an identifier");
+    state_.diags.Emit(kinds::InvalidMacroDefinition, line.name(),
+                      "a macro's name is an identifier");
     return;
   }
   if (in_tile_function_ && in_main_file()) definitions_.push_back(line.range());
@@ -156,8 +157,9 @@ void TokenStream::Undefine(const Line& line) {
 void TokenStream::Error(const Line& line) {
   if (!in_tile_function_ && !IsCertain()) return;
   const std::vector<PpToken> rest = line.Rest();
-  const std::string_view message =
-      rest.empty() ? "without a message" : sources_.Text(Join(rest.front().range, rest.back().range));
+  const std::string_view message = rest.empty()
+                                       ? "without a message"
+                                       : sources_.Text(Join(rest.front().range, rest.back().range));
   state_.diags.Emit(kinds::ErrorDirective, line.name(), message);
 }
 
@@ -191,7 +193,8 @@ void TokenStream::Include(const Line& line) {
     return;
   }
   if (frames_.size() > kMaxIncludeDepth) {
-    return state_.Stop(line.range(), fmt::format("{} includes inside each other", kMaxIncludeDepth));
+    return state_.Stop(line.range(),
+                       fmt::format("{} includes inside each other", kMaxIncludeDepth));
   }
   if (++include_count_ > kMaxIncludes) {
     return state_.Stop(line.range(), fmt::format("{} includes", kMaxIncludes));

@@ -1,4 +1,5 @@
-// What a source file must be before it is cut into tokens: UTF-8 without NUL bytes, of bounded size.
+// What a source file must be before it is cut into tokens: UTF-8 without NUL bytes, of bounded
+// size.
 #pragma once
 
 #include <cstddef>

@@ -134,8 +134,8 @@ std::vector<PpToken> Expander::ExpandDynamic(const PpToken& name, DynamicMacro d
   const SourceLoc place = name.use.begin;
   if (dynamic == DynamicMacro::Line) {
     token.kind = TokenKind::Integer;
-    token.text = state_.spellings.emplace_back(
-        fmt::format("{}", state_.sources.Position(place).line));
+    token.text =
+        state_.spellings.emplace_back(fmt::format("{}", state_.sources.Position(place).line));
   } else {
     token.kind = TokenKind::String;
     std::string text = "\"";
@@ -182,8 +182,8 @@ bool Expander::CheckCount(const PpToken& name, const Macro& macro, Arguments& ar
   if (macro.is_variadic && arguments.size() + 1 == wanted) arguments.emplace_back();
   if (arguments.size() == wanted) return true;
   state_.diags
-      .Emit(kinds::MacroArgumentCount, name.use, macro.name, wanted, macro.is_variadic ? " or more" : "",
-            arguments.size())
+      .Emit(kinds::MacroArgumentCount, name.use, macro.name, wanted,
+            macro.is_variadic ? " or more" : "", arguments.size())
       .Note(macro.range, fmt::format("`{}` is defined here", macro.name));
   return false;
 }

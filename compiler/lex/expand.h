@@ -1,7 +1,8 @@
-// Macro expansion by the rules of C: arguments are expanded before they are put in (unless beside `#` or
+// Macro expansion by the rules of C: arguments are expanded before they are put in (unless beside
+// `#` or
 // `##`), the result is read again, and a macro is never expanded inside its own expansion.
-// Pulls tokens from a source, gives them expanded. Work is bounded by a budget that all expansions of a
-// run share: when it is spent, that is diagnosed once and nothing but EndOfFile follows.
+// Pulls tokens from a source, gives them expanded. Work is bounded by a budget that all expansions
+// of a run share: when it is spent, that is diagnosed once and nothing but EndOfFile follows.
 #pragma once
 
 #include <cstddef>
@@ -62,8 +63,8 @@ class Expander {
   PpToken Next();
   // The next token as it stands: for text in which macros are not expanded.
   PpToken NextUnexpanded() { return Read(); }
-  // Starts the expansion of the macro that `name`, just read, names: its tokens come next. False if it
-  // names none, or has no argument list where it needs one.
+  // Starts the expansion of the macro that `name`, just read, names: its tokens come next. False if
+  // it names none, or has no argument list where it needs one.
   bool ExpandUse(const PpToken& name);
   // Whether tokens of an expansion are still to come before the next one of the source.
   bool InExpansion();

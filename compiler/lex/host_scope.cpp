@@ -8,13 +8,12 @@ namespace {
 
 // Words that belong to the declaration after them, so that it is not a tile function alone.
 constexpr std::array<std::string_view, 12> kSpecifiers = {
-    "static",   "inline",     "extern",     "constexpr",     "virtual",    "friend",
-    "explicit", "__global__", "__device__", "__host__",      "noexcept",   "typedef"};
+    "static",   "inline",     "extern",     "constexpr", "virtual",  "friend",
+    "explicit", "__global__", "__device__", "__host__",  "noexcept", "typedef"};
 
 }  // namespace
 
 void HostScope::EndDeclaration() {
-  length_ = 0;
   parentheses_ = 0;
   namespace_head_ = linkage_head_ = template_head_ = false;
   previous_ = {};
@@ -42,21 +41,23 @@ bool HostScope::Feed(const Token& token) {
       ++parentheses_;
       break;
     case TokenKind::RParen:
-      if (parentheses_ > 0) --parentheses_;
+      if (parentheses_ == 0) {  // its `(` stood before a tile function
+        EndDeclaration();
+        return true;
+      }
+      --parentheses_;
       break;
     case TokenKind::Identifier:
-      if (length_ == 0 || (length_ == 1 && previous_ == "inline")) {
-        namespace_head_ = token.text == "namespace";
-        template_head_ = token.text == "template";
-      }
+      // Not only as the first word: a macro use without `;` may stand before it.
+      namespace_head_ |= token.text == "namespace";
+      template_head_ |= token.text == "template";
       break;
     case TokenKind::String:
-      linkage_head_ = length_ == 1 && previous_ == "extern";
+      linkage_head_ |= previous_ == "extern";
       break;
     default:
       break;
   }
-  ++length_;
   previous_ = token.text;
   return true;
 }

@@ -1,5 +1,5 @@
-// Where in the host text a token stands: at namespace scope, where a tile function may be, or inside
-// something else. Follows braces and statement heads, knows nothing else of C++.
+// Where in the host text a token stands: at namespace scope, where a tile function may be, or
+// inside something else. Follows braces and statement heads, knows nothing else of C++.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class HostScope {
   std::vector<bool> braces_;  // of each open brace: does it open a namespace (or `extern "C"`)?
   size_t other_braces_ = 0;   // that do not
   size_t parentheses_ = 0;
-  size_t length_ = 0;         // tokens of the declaration so far
+  // What the declaration so far has in it.
   bool namespace_head_ = false;
   bool linkage_head_ = false;
   bool template_head_ = false;

@@ -20,8 +20,9 @@ class IncludeFiles {
                diag::Emitter& diags)
       : sources_(sources), folders_(folders), diags_(diags) {}
 
-  // The file that `name` means in an include at `place`: in the folder of the including file (unless
-  // `angled`), then in each of the folders. What goes wrong is diagnosed; the id is invalid then.
+  // The file that `name` means in an include at `place`: in the folder of the including file
+  // (unless `angled`), then in each of the folders. What goes wrong is diagnosed; the id is invalid
+  // then.
   FileId Open(std::string_view name, bool angled, SourceRange place);
   // The names of the files that were read, in order.
   const std::vector<std::string>& names() const { return names_; }

@@ -41,7 +41,8 @@ constexpr std::array<PunctuatorRow, 128> kPunctuators = MakePunctuators();
 }  // namespace
 
 bool IsIdentifierCharacter(uint32_t c) {
-  if (c < 0x80) return c < 0x80 && (IsLetter(static_cast<char>(c)) || IsDigit(static_cast<char>(c)));
+  if (c < 0x80)
+    return c < 0x80 && (IsLetter(static_cast<char>(c)) || IsDigit(static_cast<char>(c)));
   const bool latin_punctuation =
       c < 0xc0 ? c != 0xaa && c != 0xb5 && c != 0xba : c == 0xd7 || c == 0xf7;
   const bool general_punctuation = c >= 0x2000 && c <= 0x206f;
@@ -175,8 +176,8 @@ TokenKind Lexer::ScanIdentifier() {
   if ((quote == '"' || quote == '\'') && at_ - begin <= 3) {
     const std::string_view prefix = text_.substr(begin, at_ - begin);
     if (prefix == "u8" || prefix == "u" || prefix == "U" || prefix == "L") return ScanQuoted(quote);
-    const bool raw = prefix == "R" || prefix == "u8R" || prefix == "uR" || prefix == "UR" ||
-                     prefix == "LR";
+    const bool raw =
+        prefix == "R" || prefix == "u8R" || prefix == "uR" || prefix == "UR" || prefix == "LR";
     if (raw && quote == '"') return ScanRawString();
   }
   return TokenKind::Identifier;

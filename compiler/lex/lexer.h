@@ -1,9 +1,9 @@
-// The text of one file in, its raw preprocessing tokens out, one at a time (a file may be large, and
-// most of it host text that is only looked at). Comments are skipped; lines joined by a backslash are
-// one line. Every C++ token is recognised well enough to find its end; whether a number or an escape is
-// right is not looked at here (literal.h). Keywords come as Identifier.
-// Emits nothing but an unterminated comment. An unterminated literal is a token of kind Unknown that
-// starts with its quote or prefix.
+// The text of one file in, its raw preprocessing tokens out, one at a time (a file may be large,
+// and most of it host text that is only looked at). Comments are skipped; lines joined by a
+// backslash are one line. Every C++ token is recognised well enough to find its end; whether a
+// number or an escape is right is not looked at here (literal.h). Keywords come as Identifier.
+// Emits nothing but an unterminated comment. An unterminated literal is a token of kind Unknown
+// that starts with its quote or prefix.
 #pragma once
 
 #include <deque>
@@ -18,8 +18,8 @@ namespace choreo::lex {
 
 class Lexer {
  public:
-  // `text` is the text of `file`, or text that stands for it at `base`. The spelling of a token that
-  // has a joined line inside is stored in `spellings`. `diags` may be null.
+  // `text` is the text of `file`, or text that stands for it at `base`. The spelling of a token
+  // that has a joined line inside is stored in `spellings`. `diags` may be null.
   Lexer(std::string_view text, FileId file, std::deque<std::string>& spellings,
         diag::Emitter* diags, uint32_t base = 0);
 
@@ -55,8 +55,8 @@ class Lexer {
   bool line_start_ = true;
 };
 
-// Whether an identifier may hold the non-ASCII character (punctuation and spaces of any script may not
-// stand in one: a full-width comma is a mistake, not a name).
+// Whether an identifier may hold the non-ASCII character (punctuation and spaces of any script may
+// not stand in one: a full-width comma is a mistake, not a name).
 bool IsIdentifierCharacter(uint32_t code_point);
 
 }  // namespace choreo::lex

@@ -46,13 +46,12 @@ TEST(Lexer, FindsTheEndOfNumbers) {
 }
 
 TEST(Lexer, FindsTheEndOfLiterals) {
-  EXPECT_EQ(Lex(R"("a\"b" '\'' u8"x" L'y')"),
-            R"(|String:"a\"b" Char:'\'' String:u8"x" Char:L'y')");
+  EXPECT_EQ(Lex(R"("a\"b" '\'' u8"x" L'y')"), R"(|String:"a\"b" Char:'\'' String:u8"x" Char:L'y')");
   EXPECT_EQ(Lex("R\"(a\n\"b\\)\" R\"x(a)\")x\" c"),
             "|String:R\"(a\n\"b\\)\" String:R\"x(a)\")x\" Identifier:c");
-  EXPECT_EQ(Lex("R\"a b\" R \"c\""), "|Unknown:R\" Identifier:a Identifier:b String:\" R \" Identifier:c Unknown:\"");
-  EXPECT_EQ(Lex("don't\n\"open\nx"),
-            "|Identifier:don Unknown:'t |Unknown:\"open |Identifier:x");
+  EXPECT_EQ(Lex("R\"a b\" R \"c\""),
+            "|Unknown:R\" Identifier:a Identifier:b String:\" R \" Identifier:c Unknown:\"");
+  EXPECT_EQ(Lex("don't\n\"open\nx"), "|Identifier:don Unknown:'t |Unknown:\"open |Identifier:x");
   EXPECT_EQ(Lex("R\"(never closed"), "|Unknown:R\"(never closed");
 }
 

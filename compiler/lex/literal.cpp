@@ -56,10 +56,14 @@ IntegerSuffix ReadSuffix(std::string_view suffix) {
 std::optional<Elem> TypeOf(uint64_t value, IntegerSuffix suffix, bool decimal) {
   const auto fits = [&](Elem elem) {
     switch (elem) {
-      case Elem::kS32: return value <= std::numeric_limits<int32_t>::max();
-      case Elem::kU32: return value <= std::numeric_limits<uint32_t>::max();
-      case Elem::kS64: return value <= uint64_t{std::numeric_limits<int64_t>::max()};
-      default: return true;
+      case Elem::kS32:
+        return value <= std::numeric_limits<int32_t>::max();
+      case Elem::kU32:
+        return value <= std::numeric_limits<uint32_t>::max();
+      case Elem::kS64:
+        return value <= uint64_t{std::numeric_limits<int64_t>::max()};
+      default:
+        return true;
     }
   };
   for (const Elem elem : {Elem::kS32, Elem::kU32, Elem::kS64, Elem::kU64}) {
@@ -89,8 +93,8 @@ std::string_view FloatFault(std::string_view text) {
   skip();
   if (i < text.size() && text[i] == '.') ++i, skip();
   if (digits == 0) return "there are no digits";
-  const bool exponent = i < text.size() && (hex ? text[i] == 'p' || text[i] == 'P'
-                                                : text[i] == 'e' || text[i] == 'E');
+  const bool exponent = i < text.size() &&
+                        (hex ? text[i] == 'p' || text[i] == 'P' : text[i] == 'e' || text[i] == 'E');
   if (hex && !exponent) return "a hexadecimal one needs an exponent, as in `0x1p3`";
   if (exponent) {
     ++i;
@@ -112,8 +116,8 @@ std::optional<IntegerLiteral> ParseInteger(const Token& token, diag::Emitter& di
   };
   const Radix radix = RadixOf(text);
   size_t end = radix.prefix;
-  while (end < text.size() && (DigitValue(text[end]) < std::max(radix.base, 10) ||
-                               text[end] == '\'')) {
+  while (end < text.size() &&
+         (DigitValue(text[end]) < std::max(radix.base, 10) || text[end] == '\'')) {
     ++end;
   }
   const std::string_view digits = text.substr(radix.prefix, end - radix.prefix);
@@ -151,8 +155,8 @@ std::optional<FloatLiteral> ParseFloat(const Token& token, diag::Emitter& diags)
                           (!hex || text.find_first_of("pP") != text.npos);
   if (has_suffix) text.pop_back();
   const bool separated = text.find('\'') != text.npos;
-  const bool inside = SeparatorsAreInside(text) && text.find("'.") == text.npos &&
-                      text.find(".'") == text.npos;
+  const bool inside =
+      SeparatorsAreInside(text) && text.find("'.") == text.npos && text.find(".'") == text.npos;
   if (separated) text.erase(std::remove(text.begin(), text.end(), '\''), text.end());
   const std::string_view fault = inside ? FloatFault(text) : "a `'` stands between two digits";
   if (!fault.empty()) {
@@ -161,8 +165,8 @@ std::optional<FloatLiteral> ParseFloat(const Token& token, diag::Emitter& diags)
   }
   const Elem elem = has_suffix ? Elem::kF32 : Elem::kF64;
   // strtof rounds once: by way of double it would round twice.
-  const double value = has_suffix ? double{std::strtof(text.c_str(), nullptr)}
-                                  : std::strtod(text.c_str(), nullptr);
+  const double value =
+      has_suffix ? double{std::strtof(text.c_str(), nullptr)} : std::strtod(text.c_str(), nullptr);
   if (std::isinf(value)) {
     diags.Emit(kinds::FloatTooLarge, token.range, token.text, Spelling(elem));
     return std::nullopt;

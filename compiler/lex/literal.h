@@ -1,4 +1,5 @@
-// Values of literal tokens, by the rules of C++. What is not a valid literal is diagnosed at the token.
+// Values of literal tokens, by the rules of C++. What is not a valid literal is diagnosed at the
+// token.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,8 @@ namespace choreo::lex {
 
 struct IntegerLiteral {
   uint64_t value = 0;
-  Elem elem = Elem::kS32;  // s32, u32, s64 or u64: the first that holds the value and fits the suffix
+  Elem elem =
+      Elem::kS32;  // s32, u32, s64 or u64: the first that holds the value and fits the suffix
 };
 struct FloatLiteral {
   double value = 0;  // rounded to f32 already where `elem` says so

@@ -73,7 +73,8 @@ TEST_F(Literal, IntegersAreChecked) {
   EXPECT_EQ(Integer("18446744073709551616u"), "[IntegerTooLarge]");
   EXPECT_EQ(Integer("0x1ffffffffffffffff"), "[IntegerTooLarge]");
   EXPECT_EQ(Integer("99999999999999999999999999999999"), "[IntegerTooLarge]");
-  for (const char* text : {"0x", "0b", "08", "0b12", "12ab", "1lul", "1Ll", "1f", "1_000", "1''0"}) {
+  for (const char* text :
+       {"0x", "0b", "08", "0b12", "12ab", "1lul", "1Ll", "1f", "1_000", "1''0"}) {
     EXPECT_EQ(Integer(text), "[InvalidNumber]") << text;
   }
 }
@@ -90,13 +91,15 @@ TEST_F(Literal, FloatsRoundOnceToTheirType) {
   EXPECT_EQ(Float("0.1f"), fmt::format("{} f32", double{0.1f}));
   EXPECT_EQ(Float("1e-60f"), "0 f32") << "too small is zero, as in C++";
   // Halfway between two floats and a little more: by way of double it would round down.
-  EXPECT_EQ(Float("1.00000005960464477540f"), fmt::format("{} f32", double{std::nextafterf(1.f, 2.f)}));
+  EXPECT_EQ(Float("1.00000005960464477540f"),
+            fmt::format("{} f32", double{std::nextafterf(1.f, 2.f)}));
 }
 
 TEST_F(Literal, FloatsAreChecked) {
   EXPECT_EQ(Float("1e39f"), "[FloatTooLarge]");
   EXPECT_EQ(Float("1e309"), "[FloatTooLarge]");
-  for (const char* text : {"1.2.3", "1e", "1e+", "1.0L", "1.0ff", "0x1.8", "0x.p1", "1'.0", "1.'0"}) {
+  for (const char* text :
+       {"1.2.3", "1e", "1e+", "1.0L", "1.0ff", "0x1.8", "0x.p1", "1'.0", "1.'0"}) {
     EXPECT_EQ(Float(text), "[InvalidNumber]") << text;
   }
 }
@@ -112,7 +115,8 @@ TEST_F(Literal, TextIsDecoded) {
 }
 
 TEST_F(Literal, TextIsChecked) {
-  for (const char* text : {R"("\q")", R"("\xfff")", R"("\x")", R"("\u12")", R"("\ud800")", R"("\777")"}) {
+  for (const char* text :
+       {R"("\q")", R"("\xfff")", R"("\x")", R"("\u12")", R"("\ud800")", R"("\777")"}) {
     EXPECT_EQ(String(text), "[InvalidEscape]") << text;
   }
   EXPECT_EQ(Char("''"), "[InvalidCharacterLiteral]");

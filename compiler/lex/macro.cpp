@@ -26,8 +26,8 @@ class DefinitionParser {
       return Fail("this name may not be defined");
     }
     at_ = 1;
-    const bool has_parameters = at_ < tokens_.size() && tokens_[at_].kind == TokenKind::LParen &&
-                                !tokens_[at_].after_space;
+    const bool has_parameters =
+        at_ < tokens_.size() && tokens_[at_].kind == TokenKind::LParen && !tokens_[at_].after_space;
     if (has_parameters && !Parameters()) return std::nullopt;
     macro_.body.assign(tokens_.begin() + static_cast<std::ptrdiff_t>(at_), tokens_.end());
     if (!CheckBody()) return std::nullopt;

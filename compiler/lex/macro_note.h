@@ -1,5 +1,5 @@
-// The place a person should look at for a token that a macro made. Policy: a phase emits at the token's
-// `range`, where the text is spelled, and calls this to say where the macro is used.
+// The place a person should look at for a token that a macro made. Policy: a phase emits at the
+// token's `range`, where the text is spelled, and calls this to say where the macro is used.
 #pragma once
 
 #include "diag/diag.h"

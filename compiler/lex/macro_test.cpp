@@ -25,11 +25,12 @@ TEST(Macro, NeverExpandsInsideItself) {
   EXPECT_EQ(Expand("#define A B\n#define B A", "A B"), "A B");
   EXPECT_EQ(Expand("#define F(x) F(x + 1)", "F(F(1))"), "F ( F ( 1 + 1 ) + 1 )");
   // The examples of the C standard, 6.10.3.5.
-  EXPECT_EQ(Expand("#define x 3\n#define f(a) f(x * (a))\n#undef x\n#define x 2\n#define g f\n"
-                   "#define z z[0]\n#define h g(~\n#define m(a) a(w)\n#define w 0,1\n#define t(a) a",
-                   "f(y+1) + f(f(z)) % t(t(g)(0) + t)(1);"),
-            "f ( 2 * ( y + 1 ) ) + f ( 2 * ( f ( 2 * ( z [ 0 ] ) ) ) ) % f ( 2 * ( 0 ) ) + t ( 1 ) "
-            ";");
+  EXPECT_EQ(
+      Expand("#define x 3\n#define f(a) f(x * (a))\n#undef x\n#define x 2\n#define g f\n"
+             "#define z z[0]\n#define h g(~\n#define m(a) a(w)\n#define w 0,1\n#define t(a) a",
+             "f(y+1) + f(f(z)) % t(t(g)(0) + t)(1);"),
+      "f ( 2 * ( y + 1 ) ) + f ( 2 * ( f ( 2 * ( z [ 0 ] ) ) ) ) % f ( 2 * ( 0 ) ) + t ( 1 ) "
+      ";");
   EXPECT_EQ(Expand("#define f(a) a*g\n#define g(a) f(a)", "f(2)(9)"), "2 * 9 * g");
 }
 
@@ -40,10 +41,11 @@ TEST(Macro, StringsAndPastes) {
             "k_N 12 y x");
   EXPECT_EQ(Expand("#define C(a, b, c) a ## b ## c", "C(<, <, =) C(,,z) C(x,,)"), "<<= z x");
   EXPECT_EQ(Expand("#define O tile ## 1", "O"), "tile1") << "without parameters too";
-  EXPECT_EQ(Expand("#define hash_hash # ## #\n#define mkstr(a) # a\n#define in_between(a) mkstr(a)\n"
-                   "#define join(c, d) in_between(c hash_hash d)",
-                   "join(x, y)"),
-            "\"x ## y\"");
+  EXPECT_EQ(
+      Expand("#define hash_hash # ## #\n#define mkstr(a) # a\n#define in_between(a) mkstr(a)\n"
+             "#define join(c, d) in_between(c hash_hash d)",
+             "join(x, y)"),
+      "\"x ## y\"");
   EXPECT_EQ(Expand("#define J(a, b) a ## b", "J(a +, + b)"), "a ++ b");
   EXPECT_EQ(Expand("#define BAD(a, b) a ## b", "BAD(+, 1)"), "[InvalidPaste]");
   EXPECT_EQ(Expand("#define BAD(a, b) a ## b", "BAD(/, *)"), "[InvalidPaste]");
@@ -100,15 +102,35 @@ std::string If(const std::string& condition) {
 }
 
 TEST(Condition, Evaluates) {
-  for (const char* yes :
-       {"1", "N == 64", "defined N", "defined(N) && !defined(M)", "M == 0", "F(3) > 2", "D",
-        "1 + 2 * 3 == 7", "(1 + 2) * 3 == 9", "-1 < 0", "-1 > 0u", "~0 == -1", "1 ? 2 : 0",
-        "0 ? 0 : 1 ? 3 : 0", "1 || 1 / 0", "!(0 && 1 % 0)", "7 / 2 == 3 && -7 / 2 == -3 && -7 % 2 == -1",
-        "1 << 4 == 16", "-8 >> 1 == -4", "(6 & 3) == 2 && (6 | 3) == 7 && (6 ^ 3) == 5",
-        "'a' == 97", "true && !false", "0x10 == 16 && 010 == 8 && 0b11 == 3 && 1'0 == 10",
-        "201703L >= 201703", "18446744073709551615u == -1", "1 << 70 == 0",
-        "-9223372036854775807 - 1 < 0", "(-9223372036854775807 - 1) / -1 != 0",
-        "__CHOREO__ == 1"}) {
+  for (const char* yes : {"1",
+                          "N == 64",
+                          "defined N",
+                          "defined(N) && !defined(M)",
+                          "M == 0",
+                          "F(3) > 2",
+                          "D",
+                          "1 + 2 * 3 == 7",
+                          "(1 + 2) * 3 == 9",
+                          "-1 < 0",
+                          "-1 > 0u",
+                          "~0 == -1",
+                          "1 ? 2 : 0",
+                          "0 ? 0 : 1 ? 3 : 0",
+                          "1 || 1 / 0",
+                          "!(0 && 1 % 0)",
+                          "7 / 2 == 3 && -7 / 2 == -3 && -7 % 2 == -1",
+                          "1 << 4 == 16",
+                          "-8 >> 1 == -4",
+                          "(6 & 3) == 2 && (6 | 3) == 7 && (6 ^ 3) == 5",
+                          "'a' == 97",
+                          "true && !false",
+                          "0x10 == 16 && 010 == 8 && 0b11 == 3 && 1'0 == 10",
+                          "201703L >= 201703",
+                          "18446744073709551615u == -1",
+                          "1 << 70 == 0",
+                          "-9223372036854775807 - 1 < 0",
+                          "(-9223372036854775807 - 1) / -1 != 0",
+                          "__CHOREO__ == 1"}) {
     EXPECT_EQ(If(yes), "yes") << yes;
   }
   for (const char* no : {"0", "N != 64", "!N", "M", "N > 64 || M", "D && 0", "unknown + 0"}) {
@@ -117,8 +139,9 @@ TEST(Condition, Evaluates) {
 }
 
 TEST(Condition, Mistakes) {
-  for (const char* wrong : {"", "1 +", "(1", "1)", "1 / 0", "1 % 0", "defined", "defined(", "defined(N",
-                            "1 2", "1 ? 2", "\"a\"", "1.5", "N(1)", "unknown(1)", "= 1"}) {
+  for (const char* wrong :
+       {"", "1 +", "(1", "1)", "1 / 0", "1 % 0", "defined", "defined(", "defined(N", "1 2", "1 ? 2",
+        "\"a\"", "1.5", "N(1)", "unknown(1)", "= 1"}) {
     EXPECT_EQ(If(wrong), "[InvalidCondition]") << wrong;
   }
   EXPECT_EQ(If("08"), "[InvalidNumber]");

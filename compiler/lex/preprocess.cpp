@@ -81,8 +81,9 @@ class Cutter {
     }
   }
 
-  // A brace that closes nothing, after a tile function, most likely closed that one too early. Where the
-  // host compiler may see other braces than this side, or the function was wrong anyway, nothing is said.
+  // A brace that closes nothing, after a tile function, most likely closed that one too early.
+  // Where the host compiler may see other braces than this side, or the function was wrong anyway,
+  // nothing is said.
   bool MayComplainOfBrace() const {
     return last_end_.valid() && regular_ && !stream_.saw_uncertain_condition();
   }
@@ -90,14 +91,15 @@ class Cutter {
   // A `.co.h` file holds no tile functions: host text that includes it cannot be replaced there.
   void HeaderToken(const PpToken& token) {
     if (token.kind != TokenKind::Identifier) return;
-    const bool makes_one = token.text == "__co__" ||
-                           (stream_.macros().MayMakeTileFunction(token.text) &&
-                            stream_.macros().Find(token.text) != nullptr);
+    const bool makes_one =
+        token.text == "__co__" || (stream_.macros().MayMakeTileFunction(token.text) &&
+                                   stream_.macros().Find(token.text) != nullptr);
     if (makes_one) diags_.Emit(kinds::TileFunctionInHeader, token.range);
   }
 
-  // The tile functions that replace one stretch of the main file: one that is written there, or all that
-  // one macro use expands to. `start` is its first token, `first` the `__co__`, if it was read already.
+  // The tile functions that replace one stretch of the main file: one that is written there, or all
+  // that one macro use expands to. `start` is its first token, `first` the `__co__`, if it was read
+  // already.
   void Region(const PpToken& start, std::optional<PpToken> first) {
     const std::string_view objection = scope_.Objection();
     if (!objection.empty()) diags_.Emit(kinds::MisplacedTileFunction, start.range, objection);
@@ -147,8 +149,8 @@ class Cutter {
     SourceRange text(start.range.begin, end);
     for (TileFunctionText& function : functions) {
       function.text = text;
-      unit_.segments.push_back({Segment::Kind::TileFunction, text,
-                                static_cast<uint32_t>(unit_.functions.size())});
+      unit_.segments.push_back(
+          {Segment::Kind::TileFunction, text, static_cast<uint32_t>(unit_.functions.size())});
       unit_.functions.push_back(std::move(function));
       text = SourceRange({unit_.file, end}, end);
     }
@@ -165,8 +167,8 @@ class Cutter {
   }
 
   void NoTileFunction() {
-    diag::Builder builder =
-        diags_.Emit(kinds::NoTileFunction, SourceRange({unit_.file, 0}, 0), sources_.Name(unit_.file));
+    diag::Builder builder = diags_.Emit(kinds::NoTileFunction, SourceRange({unit_.file, 0}, 0),
+                                        sources_.Name(unit_.file));
     if (stream_.hidden_tile_function().valid()) {
       builder.Note(stream_.hidden_tile_function(), "this one stands in an inactive branch");
     }

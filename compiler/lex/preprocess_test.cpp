@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 
 TEST(Preprocess, CutsTheFile) {
-  const Source source("#include <cuda.h>\nint a;\n__co__ void f(int n) { x = {n}; }\nint main() {}\n");
+  const Source source(
+      "#include <cuda.h>\nint a;\n__co__ void f(int n) { x = {n}; }\nint main() {}\n");
   EXPECT_EQ(source.Segments(),
             "<#include <cuda.h>\nint a;\n>(__co__ void f(int n) { x = {n}; })<\nint main() {}\n>");
   EXPECT_EQ(source.Tokens(), "__co__ void f ( int n ) { x = { n } ; }");
@@ -36,21 +37,24 @@ TEST(Preprocess, EndOfFileStandsAfterTheBrace) {
 
 TEST(Preprocess, TakesTileFunctionsInNamespaces) {
   EXPECT_EQ(Source("namespace a::b { inline namespace c { __co__ void f() {} } }\n").Kinds(), "");
-  EXPECT_EQ(Source("namespace { __co__ void f() {} }\nextern \"C\" { __co__ void g() {} }").Kinds(), "");
-  EXPECT_EQ(Source("void g() { if (a) { b; } }\nstruct S { int x = {1}; };\n__co__ void f() {}").Kinds(),
+  EXPECT_EQ(Source("namespace { __co__ void f() {} }\nextern \"C\" { __co__ void g() {} }").Kinds(),
             "");
+  EXPECT_EQ(
+      Source("void g() { if (a) { b; } }\nstruct S { int x = {1}; };\n__co__ void f() {}").Kinds(),
+      "");
 }
 
 TEST(Preprocess, RefusesTileFunctionsElsewhere) {
-  for (const char* text :
-       {"struct S {\n__co__ void f() {} };", "void g() {\n__co__ void f() {} }", "WRAP(\n__co__ void f() {})",
-        "static\n__co__ void f() {}", "inline\n__co__ void f() {}", "template <int N>\n__co__ void f() {}",
-        "extern \"C\"\n__co__ void f() {}", "__global__\n__co__ void f() {}"}) {
+  for (const char* text : {"struct S {\n__co__ void f() {} };", "void g() {\n__co__ void f() {} }",
+                           "WRAP(\n__co__ void f() {})", "static\n__co__ void f() {}",
+                           "inline\n__co__ void f() {}", "template <int N>\n__co__ void f() {}",
+                           "extern \"C\"\n__co__ void f() {}", "__global__\n__co__ void f() {}"}) {
     const Source source(text);
     EXPECT_EQ(source.Kinds(true), "2 [MisplacedTileFunction]") << text;
     EXPECT_TRUE(source.unit.functions.empty());
   }
   EXPECT_EQ(Source("MACRO\n__co__ void f() {}").Kinds(), "");
+  EXPECT_EQ(Source("MACRO(a)\nnamespace x {\nMACRO(b)\n__co__ void f() {}\n}").Kinds(), "");
 }
 
 TEST(Preprocess, WantsATileFunction) {
@@ -68,7 +72,8 @@ TEST(Preprocess, ExpandsMacrosThatMakeTileFunctions) {
   EXPECT_EQ(one.Tokens(), "__co__ void fill_bf16 ( global bf16 [ N ] x ) { x = 1 ; }");
   EXPECT_EQ(one.Kinds(), "");
 
-  const Source two(fill + "#define BOTH FILL(a, f16); FILL(b, f32)\nBOTH;\n" + Function("") + "BOTH");
+  const Source two(fill + "#define BOTH FILL(a, f16); FILL(b, f32)\nBOTH;\n" + Function("") +
+                   "BOTH");
   EXPECT_EQ(two.unit.functions.size(), 5u);
   EXPECT_EQ(two.Kinds(), "");
   EXPECT_THAT(two.Segments(), HasSubstr("(BOTH)()<;\n>(__co__ void f() {})<\n>(BOTH)()"));
@@ -81,8 +86,10 @@ TEST(Preprocess, ExpandsMacrosThatMakeTileFunctions) {
   const Source unused(fill + "int x = FILL;\n" + Function(""));
   EXPECT_EQ(unused.Kinds(), "") << "without arguments it is host text";
 
-  EXPECT_EQ(Source("#define TWO __co__ void f() {} int lost;\nTWO\n").Kinds(), "[HostTextInTileMacro]");
-  EXPECT_EQ(Source("#define END } int lost;\n__co__ void f() { END\n").Kinds(), "[HostTextInTileMacro]");
+  EXPECT_EQ(Source("#define TWO __co__ void f() {} int lost;\nTWO\n").Kinds(),
+            "[HostTextInTileMacro]");
+  EXPECT_EQ(Source("#define END } int lost;\n__co__ void f() { END\n").Kinds(),
+            "[HostTextInTileMacro]");
 }
 
 TEST(Preprocess, FindsFunctionsThatAreNotClosed) {
@@ -119,19 +126,24 @@ TEST(Preprocess, WantsABody) {
 
 TEST(Preprocess, ChoosesBranches) {
   const Source source(
-      "#define D 64\n#if D == 64\n#define K 4\n#elif D == 128\n#define K 8\n#else\n#error no\n#endif\n" +
+      "#define D 64\n#if D == 64\n#define K 4\n#elif D == 128\n#define K 8\n#else\n#error "
+      "no\n#endif\n" +
       Function("\n#if K > 4\n  a;\n#elif K == 4\n  b;\n#else\n  c;\n#endif\n"));
   EXPECT_EQ(source.Kinds(), "");
   EXPECT_EQ(source.Body(), "b ;");
-  EXPECT_EQ(Source("#ifdef A\n#elifndef B\n#define X 1\n#elifdef C\n#endif\n" + Function("X")).Body(), "1");
-  EXPECT_EQ(Source("#if 1\n#elif 1 /\n#else\n#if garbage (\n#endif\n#endif\n" + Function("")).Kinds(), "")
+  EXPECT_EQ(
+      Source("#ifdef A\n#elifndef B\n#define X 1\n#elifdef C\n#endif\n" + Function("X")).Body(),
+      "1");
+  EXPECT_EQ(
+      Source("#if 1\n#elif 1 /\n#else\n#if garbage (\n#endif\n#endif\n" + Function("")).Kinds(), "")
       << "what is not chosen is not looked at";
   EXPECT_EQ(Source("#if 0\n'unclosed \" \x60\n#endif\n" + Function("")).Kinds(), "");
 }
 
 TEST(Preprocess, LeavesInactiveTileFunctionsToTheHost) {
   const std::string hidden = "#if 0\n__co__ void g() {}\n#endif\n";
-  EXPECT_EQ(Source(hidden + "__co__ void f() {}").Segments(), "<" + hidden + ">(__co__ void f() {})");
+  EXPECT_EQ(Source(hidden + "__co__ void f() {}").Segments(),
+            "<" + hidden + ">(__co__ void f() {})");
 }
 
 TEST(Preprocess, LeavesUnknownConditionsOfHostTextAlone) {
@@ -144,10 +156,12 @@ TEST(Preprocess, LeavesUnknownConditionsOfHostTextAlone) {
 }
 
 TEST(Preprocess, ReportsErrorDirectives) {
-  const Source source("#define D 3\n#if D % 2\n#error \"D\" is odd, isn't it\n#endif\n" + Function(""));
+  const Source source("#define D 3\n#if D % 2\n#error \"D\" is odd, isn't it\n#endif\n" +
+                      Function(""));
   EXPECT_EQ(source.Kinds(true), "3 [ErrorDirective]");
   EXPECT_EQ(source.diags.diagnostics()[0].message, "#error: \"D\" is odd, isn't it");
-  EXPECT_EQ(Source("#ifndef G\n#define G\n#error x\n#endif\n" + Function("")).Kinds(), "[ErrorDirective]")
+  EXPECT_EQ(Source("#ifndef G\n#define G\n#error x\n#endif\n" + Function("")).Kinds(),
+            "[ErrorDirective]")
       << "an include guard leaves nothing unknown";
 }
 
@@ -160,9 +174,11 @@ TEST(Preprocess, ChecksConditionals) {
 }
 
 TEST(Preprocess, KeepsFunctionsInOneBranch) {
-  EXPECT_EQ(Source("#ifdef A\n__co__ void f(int a) {\n#else\n__co__ void f(int b) {\n#endif\n}\n").Kinds(true),
+  EXPECT_EQ(Source("#ifdef A\n__co__ void f(int a) {\n#else\n__co__ void f(int b) {\n#endif\n}\n")
+                .Kinds(true),
             "4 [TileFunctionAcrossConditional]");
-  EXPECT_EQ(Source("__co__ void f() {\n#if 1\n}\n#endif\n").Kinds(), "[TileFunctionAcrossConditional]");
+  EXPECT_EQ(Source("__co__ void f() {\n#if 1\n}\n#endif\n").Kinds(),
+            "[TileFunctionAcrossConditional]");
   EXPECT_EQ(Source("#if 1\n__co__ void f() {\n#if 1\n#endif\n}\n#endif\n").Kinds(), "");
 }
 
@@ -228,9 +244,12 @@ class IncludeTest : public testing::Test {
 };
 
 TEST_F(IncludeTest, SharesMacros) {
-  Write("a.co.h", "#pragma once\n#include \"b.co.h\"\n#include <vector>\n#define N (M * 2)\nint host() { return 1; }\n");
+  Write("a.co.h",
+        "#pragma once\n#include \"b.co.h\"\n#include <vector>\n#define N (M * 2)\nint host() { "
+        "return 1; }\n");
   Write("inc/b.co.h", "#ifndef B\n#define B\n#include \"../a.co.h\"\n#define M 32\n#endif\n");
-  const Source source = Main("#include \"a.co.h\"\n#include <b.co.h>\n#include \"missing.h\"\n" + Function("N"));
+  const Source source =
+      Main("#include \"a.co.h\"\n#include <b.co.h>\n#include \"missing.h\"\n" + Function("N"));
   EXPECT_EQ(source.Text(), "");
   EXPECT_EQ(source.Body(), "( 32 * 2 )");
   EXPECT_EQ(source.included, (std::vector<std::string>{(folder_ / "a.co.h").string(),
@@ -239,7 +258,8 @@ TEST_F(IncludeTest, SharesMacros) {
 
 TEST_F(IncludeTest, NamesMayBeMacrosAndStatements) {
   Write("body.co.h", "x = 1;\n");
-  const Source source = Main("#define BODY \"body.co.h\"\n" + Function("\n#include BODY\n#include BODY\n"));
+  const Source source =
+      Main("#define BODY \"body.co.h\"\n" + Function("\n#include BODY\n#include BODY\n"));
   EXPECT_EQ(source.Text(), "");
   EXPECT_EQ(source.Body(), "x = 1 ; x = 1 ;");
 }
@@ -249,7 +269,8 @@ TEST_F(IncludeTest, Mistakes) {
   Write("tile.co.h", "int a;\n__co__ void g() {}\n");
   EXPECT_EQ(Main("#include \"tile.co.h\"\n" + Function("")).Kinds(), "[TileFunctionInHeader]");
   Write("end.co.h", "}\n");
-  EXPECT_EQ(Main("__co__ void f() {\n#include \"end.co.h\"\n").Kinds(), "[TileFunctionAcrossFiles]");
+  EXPECT_EQ(Main("__co__ void f() {\n#include \"end.co.h\"\n").Kinds(),
+            "[TileFunctionAcrossFiles]");
   Write("if.co.h", "#if 1\n");
   EXPECT_EQ(Main("#include \"if.co.h\"\n" + Function("")).Kinds(), "[UnterminatedConditional]");
   Write("nul.co.h", std::string("a\0b\xff", 4));

@@ -68,8 +68,7 @@ class Substitution {
       Operand operand = Take(i + 1, end, true);
       return {{Stringify(token, operand.tokens)}, operand.next};
     }
-    const int parameter =
-        token.kind == TokenKind::Identifier ? macro_.Parameter(token.text) : -1;
+    const int parameter = token.kind == TokenKind::Identifier ? macro_.Parameter(token.text) : -1;
     if (parameter >= 0) {
       if (only_measure) return {{}, i + 1};
       std::vector<PpToken> tokens = ArgumentTokens(static_cast<size_t>(parameter), raw);

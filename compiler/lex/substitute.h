@@ -14,11 +14,11 @@ struct MacroArgument {
   std::optional<std::vector<PpToken>> expanded;  // made when first asked for
 };
 
-// `expand` gives the full expansion of an argument. Tokens of the body get the `use` of `name`; those
-// of an argument keep theirs.
-std::vector<PpToken> Substitute(const Macro& macro, const PpToken& name,
-                                std::vector<MacroArgument>& arguments, ExpansionState& state,
-                                const std::function<std::vector<PpToken>(
-                                    const std::vector<PpToken>&)>& expand);
+// `expand` gives the full expansion of an argument. Tokens of the body get the `use` of `name`;
+// those of an argument keep theirs.
+std::vector<PpToken> Substitute(
+    const Macro& macro, const PpToken& name, std::vector<MacroArgument>& arguments,
+    ExpansionState& state,
+    const std::function<std::vector<PpToken>(const std::vector<PpToken>&)>& expand);
 
 }  // namespace choreo::lex

@@ -68,8 +68,8 @@ class Source {
   std::vector<std::string> included;
 
  private:
-  // What must hold for every input: the segments are the file, in order, and every function stands in
-  // one and ends with EndOfFile.
+  // What must hold for every input: the segments are the file, in order, and every function stands
+  // in one and ends with EndOfFile.
   void CheckSegments() const {
     std::string whole;
     uint32_t functions = 0;

@@ -18,11 +18,11 @@ struct LookAlike {
   std::string_view meant;
 };
 constexpr std::array<LookAlike, 30> kLookAlikes = {
-    {{0xff0c, ","},  {0x3001, ","}, {0xff1b, ";"},  {0xff1a, ":"},  {0xff08, "("}, {0xff09, ")"},
-     {0xff5b, "{"},  {0xff5d, "}"}, {0xff3b, "["},  {0xff3d, "]"},  {0x3010, "["}, {0x3011, "]"},
-     {0xff1d, "="},  {0xff0b, "+"}, {0xff0d, "-"},  {0x2212, "-"},  {0x2013, "-"}, {0xff0a, "*"},
-     {0xff0f, "/"},  {0xff05, "%"}, {0xff1c, "<"},  {0xff1e, ">"},  {0xff01, "!"}, {0xff1f, "?"},
-     {0x201c, "\""}, {0x201d, "\""}, {0x2018, "'"}, {0x2019, "'"},  {0xff0e, "."}, {0x3002, "."}}};
+    {{0xff0c, ","},  {0x3001, ","},  {0xff1b, ";"}, {0xff1a, ":"}, {0xff08, "("}, {0xff09, ")"},
+     {0xff5b, "{"},  {0xff5d, "}"},  {0xff3b, "["}, {0xff3d, "]"}, {0x3010, "["}, {0x3011, "]"},
+     {0xff1d, "="},  {0xff0b, "+"},  {0xff0d, "-"}, {0x2212, "-"}, {0x2013, "-"}, {0xff0a, "*"},
+     {0xff0f, "/"},  {0xff05, "%"},  {0xff1c, "<"}, {0xff1e, ">"}, {0xff01, "!"}, {0xff1f, "?"},
+     {0x201c, "\""}, {0x201d, "\""}, {0x2018, "'"}, {0x2019, "'"}, {0xff0e, "."}, {0x3002, "."}}};
 
 class FunctionReader {
  public:
@@ -92,8 +92,8 @@ class FunctionReader {
     if (open_.empty()) {
       if (token.kind == TokenKind::LParen) ++parentheses_;
       if (token.kind == TokenKind::RParen && parentheses_ > 0) --parentheses_;
-      const bool ends = token.kind == TokenKind::RBrace ||
-                        (token.kind == TokenKind::Semi && parentheses_ == 0);
+      const bool ends =
+          token.kind == TokenKind::RBrace || (token.kind == TokenKind::Semi && parentheses_ == 0);
       if (ends) {
         state_.diags.Emit(kinds::TileFunctionWithoutBody, token.range, Name());
         return false;
@@ -115,9 +115,9 @@ class FunctionReader {
     return true;
   }
 
-  // A `}` no further right than the function's head, though another brace is still open: if the function
-  // turns out not to be closed, this is where it was meant to end.
-  // Then the brace that it closed, deeper inside, is the one that was forgotten.
+  // A `}` no further right than the function's head, though another brace is still open: if the
+  // function turns out not to be closed, this is where it was meant to end. Then the brace that it
+  // closed, deeper inside, is the one that was forgotten.
   void NotePlausibleEnd(const PpToken& brace, size_t closes) {
     if (end_size_ != 0 || closed_ || !brace.starts_line) return;
     const SourceManager& sources = state_.sources;
@@ -168,8 +168,8 @@ class FunctionReader {
     return name;
   }
 
-  // Diagnoses what is not a token of the language. An unterminated literal is closed, so that the parser
-  // finds one; any other stray character is left out (false).
+  // Diagnoses what is not a token of the language. An unterminated literal is closed, so that the
+  // parser finds one; any other stray character is left out (false).
   bool Clean(PpToken& token) {
     if (token.kind != TokenKind::Unknown) {
       after_unknown_ = false;
@@ -191,7 +191,9 @@ class FunctionReader {
     if (std::exchange(after_unknown_, true)) return false;  // one message for a run of them
     const CodePoint point = DecodeUtf8(token.text);
     std::string seen = fmt::format("U+{:04X}", point.value);
-    if (point.value > 0x20 && point.value != 0x7f) seen = fmt::format("`{}` ({})", token.text, seen);
+    if (point.value > 0x20 && point.value != 0x7f && point.value != '`') {
+      seen = fmt::format("`{}` ({})", token.text, seen);
+    }
     diag::Builder builder = state_.diags.Emit(kinds::UnknownCharacter, token.range, seen);
     for (const LookAlike& look_alike : kLookAlikes) {
       if (look_alike.seen != point.value) continue;
@@ -215,7 +217,7 @@ class FunctionReader {
   size_t parentheses_ = 0;    // before the body
   bool closed_ = false;
   bool after_unknown_ = false;
-  size_t end_size_ = 0;  // tokens up to the plausible end,
+  size_t end_size_ = 0;    // tokens up to the plausible end,
   size_t end_closes_ = 0;  // the brace that it closes, and the braces open there
   std::vector<size_t> end_open_;
 };

@@ -29,9 +29,9 @@ TokenKind KeywordOrIdentifier(std::string_view text);
 
 struct Token {
   TokenKind kind = TokenKind::EndOfFile;
-  SourceRange range;       // where the text is spelled (a macro's body for expanded tokens)
-  SourceRange use;         // the outermost macro use; equals `range` outside macros
-  std::string_view text;   // spelling; owned by the SourceManager or the Unit
+  SourceRange range;      // where the text is spelled (a macro's body for expanded tokens)
+  SourceRange use;        // the outermost macro use; equals `range` outside macros
+  std::string_view text;  // spelling; owned by the SourceManager or the Unit
   bool starts_line = false;
   bool after_space = false;
 };
@@ -41,8 +41,8 @@ struct Token {
 struct TileFunctionText {
   SourceRange text;  // empty for all but the first of the functions that one macro use expands to
   std::vector<Token> tokens;
-  // `#define` and `#undef` lines inside `text`. They still hold after it, for host text too, so they are
-  // to be repeated after the generated code.
+  // `#define` and `#undef` lines inside `text`. They still hold after it, for host text too, so
+  // they are to be repeated after the generated code.
   std::vector<SourceRange> definitions;
 };
 
@@ -50,11 +50,11 @@ struct TileFunctionText {
 struct Segment {
   enum class Kind : uint8_t { Host, TileFunction };
   Kind kind;
-  SourceRange text;            // Host: the range to copy
-  uint32_t function = 0;       // TileFunction: index into Unit::functions
+  SourceRange text;       // Host: the range to copy
+  uint32_t function = 0;  // TileFunction: index into Unit::functions
 };
 
-struct CommandLineDefine {          // a -D option, also printed before the host text
+struct CommandLineDefine {  // a -D option, also printed before the host text
   std::string name, body;
 };
 

@@ -17,7 +17,8 @@ TokenStream::TokenStream(SourceManager& sources, FileId main,
 }
 
 void TokenStream::Enter(FileId file) {
-  frames_.push_back({file, Lexer(sources_.Text(file), file, state_.spellings, &state_.diags), {}, {}});
+  frames_.push_back(
+      {file, Lexer(sources_.Text(file), file, state_.spellings, &state_.diags), {}, {}});
 }
 
 void TokenStream::ReadFirst(FileId file) { Enter(file); }

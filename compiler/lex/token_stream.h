@@ -1,7 +1,8 @@
-// The active tokens of the main file and of the `.co.h` files it includes, in order, with all directives
-// carried out and taken away. Macros are defined here, but expanded later (expand.h).
-// In host text a mistake that the host compiler will see too, and that may not even be one (a condition
-// on names which only the host compiler knows), is left to it; inside a tile function nothing is.
+// The active tokens of the main file and of the `.co.h` files it includes, in order, with all
+// directives carried out and taken away. Macros are defined here, but expanded later (expand.h). In
+// host text a mistake that the host compiler will see too, and that may not even be one (a
+// condition on names which only the host compiler knows), is left to it; inside a tile function
+// nothing is.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +36,8 @@ class TokenStream : public TokenSource {
   const IncludeFiles& includes() const { return includes_; }
   bool in_main_file() const { return frames_.size() == 1; }
 
-  // The branch of the main file's conditionals that the last token stands in: equal values, same branch.
+  // The branch of the main file's conditionals that the last token stands in: equal values, same
+  // branch.
   struct Branch {
     size_t depth = 0;
     uint64_t serial = 0;
@@ -43,8 +45,8 @@ class TokenStream : public TokenSource {
   };
   Branch branch() const;
 
-  // Between these, directives are those of a tile function. The second gives the lines of the main file
-  // that defined or undefined macros.
+  // Between these, directives are those of a tile function. The second gives the lines of the main
+  // file that defined or undefined macros.
   void EnterTileFunction() { in_tile_function_ = true; }
   std::vector<SourceRange> LeaveTileFunction();
 
@@ -56,10 +58,10 @@ class TokenStream : public TokenSource {
  private:
   struct Conditional {
     SourceRange start;
-    uint64_t serial = 0;     // of the current branch
-    bool enclosing = true;   // the text around it is active
-    bool active = false;     // the current branch is
-    bool taken = false;      // some branch was
+    uint64_t serial = 0;    // of the current branch
+    bool enclosing = true;  // the text around it is active
+    bool active = false;    // the current branch is
+    bool taken = false;     // some branch was
     bool seen_else = false;
     bool certain = true;     // no condition so far asked for an unknown name
     std::string_view guard;  // NAME of `#ifndef NAME`

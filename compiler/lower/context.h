@@ -142,7 +142,7 @@ class Lowering {
   ir::ExprId Constant(const sema::Extent& extent);
   template <class NodeT>
   void Emit(NodeT node) {
-    out_->push_back({loc_, ir::OpNode(std::move(node))});
+    out_->push_back({loc_, std::move(node)});
   }
 
   const Inputs& in_;

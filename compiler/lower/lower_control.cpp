@@ -85,7 +85,7 @@ void Lowering::Node(ast::StmtId, const ast::While& node) {
   } else {
     op.condition = build_.Bool(true);
     ir::If leave{build_.Not(condition), {}, {}};
-    leave.then_body.ops.push_back({loc_, ir::OpNode(ir::Break{})});
+    leave.then_body.ops.push_back({loc_, ir::Break{}});
     Emit(std::move(leave));
   }
   Body(node.body);

@@ -4,7 +4,7 @@
 namespace choreo::lower {
 
 void Lowering::NotLowered(SourceRange range, std::string_view construct) {
-  in_.diags.Emit(diag::kinds::not_lowered_yet, range, construct);
+  in_.diags.Emit(diag::kinds::NotLoweredYet, range, construct);
 }
 
 void Lowering::Node(ast::StmtId id, const ast::Wait&) {

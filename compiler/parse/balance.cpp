@@ -44,6 +44,15 @@ bool IntroducesTuple(TokenKind kind) {
     case TokenKind::Comma:
     case TokenKind::Question:
     case TokenKind::FatArrow:
+      return true;
+    default:
+      return IsAssignment(kind);
+  }
+}
+
+// `a + {1, 2}`; statements in the braces say that it is a body after a broken header.
+bool IsTupleOperator(TokenKind kind) {
+  switch (kind) {
     case TokenKind::Plus:
     case TokenKind::Minus:
     case TokenKind::Star:
@@ -52,7 +61,7 @@ bool IntroducesTuple(TokenKind kind) {
     case TokenKind::Pipe:
       return true;
     default:
-      return IsAssignment(kind);
+      return false;
   }
 }
 
@@ -82,21 +91,22 @@ class Balancer {
     bool allows_semicolons;  // the header of a C++ `for`
   };
 
-  // Naive matching of braces alone: which of them hold a `;`.
+  // Naive matching of braces alone: which of them hold a `;`, at any depth.
   void MarkBraces() {
     holds_statements_.resize(tokens_.size());
+    after_brace_.resize(tokens_.size());
     std::vector<size_t> stack;
     for (size_t i = 0; i < tokens_.size(); ++i) {
       if (tokens_[i].kind == TokenKind::LBrace) stack.push_back(i);
       if (stack.empty()) continue;
       if (tokens_[i].kind == TokenKind::Semi) holds_statements_[stack.back()] = true;
       if (tokens_[i].kind == TokenKind::RBrace) {
-        after_brace_.resize(tokens_.size());
         after_brace_[stack.back()] = i + 1 < tokens_.size() ? tokens_[i + 1].kind : TokenKind::Semi;
+        const bool holds = holds_statements_[stack.back()];
         stack.pop_back();
+        if (holds && !stack.empty()) holds_statements_[stack.back()] = true;
       }
     }
-    after_brace_.resize(tokens_.size());
   }
 
   void Step(size_t i) {
@@ -116,6 +126,8 @@ class Balancer {
                                 (token.starts_line && StartsStatement(token.kind)))) {
         CloseUnclosed(token);
       }
+      const bool starts = token.starts_line && StartsStatement(token.kind);
+      if (starts && !InsideStatement()) NewStatement();  // also where a `;` is missing
       Emit(token);
       if (IsBrokenLiteral(token)) EndBrokenLine();
       if (ends && !InsideStatement()) NewStatement();
@@ -141,10 +153,18 @@ class Balancer {
   void OpenBrace(size_t i) {
     const Token& token = tokens_[i];
     const TokenKind previous = out_.tokens.empty() ? TokenKind::EndOfFile : out_.tokens.back().kind;
-    const bool tuple =
-        IntroducesTuple(previous) || (StatementDeclaresStorage() && previous != TokenKind::RParen);
-    if (tuple) return Push(token, kBrace, false);
-    if (!InsideStatement()) return Push(token, kBrace, true);
+    const bool tuple = IntroducesTuple(previous) ||
+                       (IsTupleOperator(previous) && !holds_statements_[i]) ||
+                       (StatementDeclaresStorage() && previous != TokenKind::RParen);
+    const bool variables =  // `with {x, y} in …`
+        after_brace_[i] == TokenKind::KwIn || after_brace_[i] == TokenKind::KwBy;
+    if (tuple || variables) return Push(token, kBrace, false);
+    if (!InsideStatement()) {
+      // `pair {n, 7}` lacks an operator; a body follows a header, or holds statements.
+      const bool empty = i + 1 < tokens_.size() && tokens_[i + 1].kind == TokenKind::RBrace;
+      const bool values = StatementIsPlain() && previous != TokenKind::RParen && !empty;
+      return Push(token, kBrace, holds_statements_[i] || !values);
+    }
     if (!holds_statements_[i]) return Push(token, kBrace, false);
     // Statements inside an open bracket: the body of a lambda in an argument list, or a header
     // whose bracket was forgotten.
@@ -238,6 +258,9 @@ class Balancer {
       default:
         return first.kind == TokenKind::Identifier && IsTypeWord(first.text);
     }
+  }
+  bool StatementIsPlain() const {
+    return statement_ < out_.tokens.size() && out_.tokens[statement_].kind == TokenKind::Identifier;
   }
   std::string_view PreviousText() const {
     return out_.tokens.empty() ? std::string_view() : out_.tokens.back().text;

@@ -85,27 +85,23 @@ std::string Parser::TextFrom(size_t first) const {
   return text;
 }
 
-ast::ExprId Parser::AddExpr(SourceRange range, ast::ExprNode node) {
+ast::ExprId Parser::Add(ast::Expr expr) {
   uint16_t height = 0;
-  ast::ForEachChild(node, [&](std::string_view, ast::ExprId child) {
+  ast::ForEachChild(expr.node, [&](std::string_view, ast::ExprId child) {
     height = std::max(height, heights_[child.value - first_expr_]);
   });
   if (++height > kMaxHeight) {
-    if (!depth_reported_) Fail(diag::kinds::NestingTooDeep, range, kMaxHeight);
+    if (!depth_reported_) Fail(diag::kinds::NestingTooDeep, expr.range, kMaxHeight);
     panic_ = depth_reported_ = true;
     return ErrorExpr();
   }
   heights_.push_back(height);
-  return file_.exprs.Add({range, std::move(node)});
+  return file_.exprs.Add(std::move(expr));
 }
 
 ast::ExprId Parser::ErrorExpr() {
   heights_.push_back(1);
-  return file_.exprs.Add({Peek().use, ast::ErrorExpr{}});
-}
-
-ast::StmtId Parser::AddStmt(size_t first, ast::StmtNode node) {
-  return file_.stmts.Add({RangeFrom(first), std::move(node), {}});
+  return file_.exprs.Add(ast::Expr(Peek().use, ast::ErrorExpr{}));
 }
 
 }  // namespace choreo::parse

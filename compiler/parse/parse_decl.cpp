@@ -15,6 +15,10 @@ std::optional<ast::Name> Parser::ParseName(std::string_view what) {
   }
   const Token& token = Next();
   CheckName(token, what);
+  if (IsTypeWord(token.text) && (At(TokenKind::Identifier) || At(TokenKind::LBracket))) {
+    quiet_ = true;  // a second type, `u32 u32 x`
+    if (At(TokenKind::Identifier)) return ParseName(what);
+  }
   declared_.insert(std::string(token.text));
   return ast::Name{std::string(token.text), token.use};
 }
@@ -90,6 +94,10 @@ Parser::Type Parser::ParseType() {
   } else {
     Report(diag::kinds::UnknownType, token.use, token.text,
            "types are the element types such as `f32`, and `int`, `float`, `bool` …");
+    const bool name_follows =
+        At(TokenKind::Identifier) ||
+        (At(TokenKind::LBracket) && KindAfterGroup(0) == TokenKind::Identifier);
+    if (!name_follows) quiet_ = true;  // no type was meant
   }
   return type;
 }
@@ -122,7 +130,7 @@ ast::StmtId Parser::ParseScalarDecl() {
   const size_t first = pos_;
   ast::ScalarDecl decl{Accept(TokenKind::KwMutable), {}, {}};
   const bool no_type =
-      decl.is_mutable && At(TokenKind::Identifier) &&
+      decl.is_mutable && At(TokenKind::Identifier) && !IsTypeWord(Peek().text) &&
       (At(TokenKind::Equal, 1) || At(TokenKind::Semi, 1) || At(TokenKind::Comma, 1));
   if (no_type) {
     Report(diag::kinds::MissingType, Peek().use, Peek().text, Peek().text);
@@ -140,9 +148,19 @@ ast::StmtId Parser::ParseScalarDecl() {
     if (!name) return {};
     const ast::ExprId init = ParseScalarInit(*name);
     decl.declarators.push_back({std::move(*name), init});
-  } while (!panic_ && Accept(TokenKind::Comma));
+  } while (MoreDeclarators());
   ExpectSemicolon("this declaration");
   return AddStmt(first, std::move(decl));
+}
+
+// Whether a `,` and another declarator follow.
+bool Parser::MoreDeclarators() {
+  if (panic_) return false;
+  if (Accept(TokenKind::Comma)) return true;
+  if (At(TokenKind::Identifier) && !Peek().starts_line && !AtTypeStart()) {
+    Unexpected("`,` or `;`", "after this declarator");
+  }
+  return false;
 }
 
 ast::ExprId Parser::ParseScalarInit(const ast::Name& name) {
@@ -229,12 +247,14 @@ ast::StmtId Parser::ParseStorageRest(size_t first, ast::StorageClass storage, bo
     if (type.is_auto) {
       Report(diag::kinds::UnknownType, tokens_[type_at].use, "auto",
              "the element type of storage is spelled out");
+      quiet_ = true;
     }
     if (type.elem) decl.type = *type.elem;
   }
   if (At(TokenKind::LBracket)) {
     if (decl.is_event) {
       Report(diag::kinds::EventStorage, Peek().use, "an event with a shape");
+      quiet_ = true;
       pos_ = partner_[pos_] + 1;
     } else if (!ParseDims(decl.dims)) {
       type_known = false;
@@ -242,12 +262,13 @@ ast::StmtId Parser::ParseStorageRest(size_t first, ast::StorageClass storage, bo
   } else if (!decl.is_event && At(TokenKind::Identifier)) {
     Report(diag::kinds::MissingShape, Peek().use, Peek().text,
            fmt::format("{} {}", ast::Spelling(storage), type_text), Peek().text);
+    quiet_ = true;
     type_known = false;
   }
   do {
     if (panic_) return {};
     decl.declarators.push_back(ParseStorageDeclarator(decl, type_text));
-  } while (!panic_ && Accept(TokenKind::Comma));
+  } while (MoreDeclarators());
   ExpectSemicolon("this declaration");
   if (panic_) return {};
   return type_known ? AddStmt(first, std::move(decl)) : ErrorStmt(first);
@@ -264,6 +285,7 @@ bool Parser::ParseDims(std::vector<ast::ExprId>& dims) {
   while (At(TokenKind::LBracket)) {
     Report(diag::kinds::UnsupportedConstruct, Peek().use, "`[a][b]` shapes are",
            "write all extents in one pair of brackets: `[a, b]`");
+    quiet_ = true;
     pos_ = partner_[pos_] + 1;
     understood = false;
   }
@@ -285,6 +307,7 @@ ast::StorageDeclarator Parser::ParseStorageDeclarator(const ast::StorageDecl& de
     if (At(TokenKind::LBracket)) {
       Report(diag::kinds::UnsupportedConstruct, Peek().use, "arrays of arrays are",
              "an array has one size; compute the index");
+      quiet_ = true;
       while (At(TokenKind::LBracket)) pos_ = partner_[pos_] + 1;
     }
   }
@@ -300,6 +323,7 @@ void Parser::ParseStorageInit(const ast::StorageDecl& decl, ast::StorageDeclarat
     Report(diag::kinds::BadInitializer, Peek().use, fmt::format("`{}(`", name),
            decl.is_event ? "an event starts pending, or `= ready`"
                          : "storage is filled with one value in braces: `{value}`");
+    quiet_ = true;
     pos_ = partner_[pos_] + 1;
   } else if (At(TokenKind::Equal)) {
     const Token& equal = Next();
@@ -310,19 +334,23 @@ void Parser::ParseStorageInit(const ast::StorageDecl& decl, ast::StorageDeclarat
       declarator.init = ast::StorageDeclarator::Init::None;
       Report(diag::kinds::BadInitializer, word.use, fmt::format("`{} = ready`", name),
              "only an event can start ready");
+      quiet_ = true;
     } else if (decl.is_event) {
       Report(diag::kinds::BadInitializer, Peek().use, fmt::format("`{} = {}`", name, Peek().text),
              "an event starts pending, or `= ready`");
+      quiet_ = true;
       ParseExpr("as the initial state");
     } else if (At(TokenKind::LBrace)) {
       diag::Builder builder =
           Report(diag::kinds::BadInitializer, equal.use, fmt::format("`{} = {{`", name),
                  "the fill value follows the name directly: `{value}`");
+      quiet_ = true;
       if (equal.use == equal.range) builder.Fix(equal.use, "");
       ParseFill(decl, declarator);
     } else {
       Report(diag::kinds::BadInitializer, equal.use, fmt::format("`{} =`", name),
              "storage is filled with one value in braces: `{value}`");
+      quiet_ = true;
       declarator.fill = ParseExpr("as the fill value");
       declarator.init = ast::StorageDeclarator::Init::Fill;
     }
@@ -334,6 +362,7 @@ void Parser::ParseFill(const ast::StorageDecl& decl, ast::StorageDeclarator& dec
   if (decl.is_event) {
     Report(diag::kinds::BadInitializer, Peek().use, fmt::format("`{}{{`", declarator.name.text),
            "an event starts pending, or `= ready`");
+    quiet_ = true;
     pos_ = partner_[pos_] + 1;
     return;
   }
@@ -344,6 +373,7 @@ void Parser::ParseFill(const ast::StorageDecl& decl, ast::StorageDeclarator& dec
     if (panic_ || !At(TokenKind::Comma)) return;
     Report(diag::kinds::BadInitializer, Peek().use, "several values in braces",
            "storage is filled with one value: `{value}`");
+    quiet_ = true;
     Next();
     List(TokenKind::RBrace, [&] { ParseExpr("as the fill value"); });
   });

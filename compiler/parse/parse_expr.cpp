@@ -139,6 +139,11 @@ ast::ExprId Parser::ParsePrefix(size_t first, std::string_view context) {
     }
     case TokenKind::Amp:
     case TokenKind::Star:
+      // `a + * b` lacks an operand; `*p` after `=` or `(` follows a pointer.
+      if (BinaryInfoOf(Previous().kind).precedence > 0) {
+        Fail(diag::kinds::ExpectedExpression, Peek().use, Found(Peek()), context);
+        return ErrorExpr();
+      }
       Fail(diag::kinds::UnsupportedConstruct, Peek().use,
            kind == TokenKind::Amp ? "addresses (`&x`) are" : "pointers (`*p`) are",
            "name the tile or the element `x.at(i)` itself");
@@ -173,6 +178,7 @@ ast::ExprId Parser::ParsePostfix(std::string_view context) {
         break;
       }
       case TokenKind::Arrow:
+        if (arrow_ends_) return expr;
         Fail(diag::kinds::UnsupportedConstruct, Peek().use, "pointers (`p->x`) are",
              "members are reached with `.`")
             .Hint(Peek().use, ".");

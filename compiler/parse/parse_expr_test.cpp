@@ -18,15 +18,14 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Case{"a + b * c", "(a + (b * c))"}, Case{"a * b + c", "((a * b) + c)"},
         Case{"a - b - c", "((a - b) - c)"}, Case{"a << 1 + 2", "(a << (1 + 2))"},
-        Case{"a < b == c > d", "((a < b) == (c > d))"},
-        Case{"a & b == c", "(a & (b == c))"}, Case{"a | b ^ c & d", "(a | (b ^ (c & d)))"},
-        Case{"a || b && !c", "(a || (b && (!c)))"}, Case{"-a * ~b", "((-a) * (~b))"},
-        Case{"a ? b : c ? d : e", "(a ? b : (c ? d : e))"},
-        Case{"a ? b ? c : d : e", "(a ? (b ? c : d) : e)"},
-        Case{"x # y * 2", "((x # y) * 2)"}, Case{"2 * x # y", "(2 * (x # y))"},
-        Case{"x # y # z", "((x # y) # z)"}, Case{"#x * #y", "((#x) * (#y))"},
-        Case{"#x # y", "((#x) # y)"}, Case{"(a + b) * c", "((a + b) * c)"},
-        Case{"x.at(i)++ + --y", "((x.at(i)++) + (--y))"}, Case{"a - -b", "(a - (-b))"}));
+        Case{"a < b == c > d", "((a < b) == (c > d))"}, Case{"a & b == c", "(a & (b == c))"},
+        Case{"a | b ^ c & d", "(a | (b ^ (c & d)))"}, Case{"a || b && !c", "(a || (b && (!c)))"},
+        Case{"-a * ~b", "((-a) * (~b))"}, Case{"a ? b : c ? d : e", "(a ? b : (c ? d : e))"},
+        Case{"a ? b ? c : d : e", "(a ? (b ? c : d) : e)"}, Case{"x # y * 2", "((x # y) * 2)"},
+        Case{"2 * x # y", "(2 * (x # y))"}, Case{"x # y # z", "((x # y) # z)"},
+        Case{"#x * #y", "((#x) * (#y))"}, Case{"#x # y", "((#x) # y)"},
+        Case{"(a + b) * c", "((a + b) * c)"}, Case{"x.at(i)++ + --y", "((x.at(i)++) + (--y))"},
+        Case{"a - -b", "(a - (-b))"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Operands, Expressions,
@@ -65,25 +64,27 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Operations, Expressions,
-    ::testing::Values(
-        Case{"dma.copy x => shared", "dma.copy x => shared"},
-        Case{"dma.swiz<64>.async.copy x => y", "dma.copy.async.swiz<64> x => y"},
-        Case{"dma.copy.swiz<2 * 64> x => local", "dma.copy.swiz<128> x => local"},
-        Case{"tma.load.async.evict_first.swiz<128> x.at(i) => y[s]",
-             "tma.load.async.evict_first.swiz<128> x.at(i) => y[s]"},
-        Case{"tma.evict_last.load.swiz<(32)> x => y", "tma.load.evict_last.swiz<32> x => y"},
-        Case{"tma.copy.async<full[s]> x => y", "tma.copy.async<full[s]> x => y"},
-        Case{"mma.fill.f32 0.0f", "mma.fill.f32 0:f32"},
-        Case{"mma.row.row.async acc, q.chunkat(w, _), k", "mma.row.row.async acc, q.chunkat(w, _), k"},
-        Case{"mma.async.row.col acc, a, b[i]", "mma.row.col.async acc, a, b[i]"},
-        Case{"mma.load.swiz<128> q", "mma.load.swiz<128> q"}));
+    ::testing::Values(Case{"dma.copy x => shared", "dma.copy x => shared"},
+                      Case{"dma.swiz<64>.async.copy x => y", "dma.copy.async.swiz<64> x => y"},
+                      Case{"dma.copy.swiz<2 * 64> x => local", "dma.copy.swiz<128> x => local"},
+                      Case{"tma.load.async.evict_first.swiz<128> x.at(i) => y[s]",
+                           "tma.load.async.evict_first.swiz<128> x.at(i) => y[s]"},
+                      Case{"tma.evict_last.load.swiz<(32)> x => y",
+                           "tma.load.evict_last.swiz<32> x => y"},
+                      Case{"tma.copy.async<full[s]> x => y", "tma.copy.async<full[s]> x => y"},
+                      Case{"mma.fill.f32 0.0f", "mma.fill.f32 0:f32"},
+                      Case{"mma.row.row.async acc, q.chunkat(w, _), k",
+                           "mma.row.row.async acc, q.chunkat(w, _), k"},
+                      Case{"mma.async.row.col acc, a, b[i]", "mma.row.col.async acc, a, b[i]"},
+                      Case{"mma.load.swiz<128> q", "mma.load.swiz<128> q"}));
 
 TEST(Expressions, TupleElementIsToldFromCall) {
   const auto parsed = ParseStatements("pair = {n, 7};\na = pair(0);\nb = cdiv(n, 2);");
   EXPECT_EQ(parsed->Report(), "");
   int elements = 0, calls = 0;
   for (const ast::Expr& expr : parsed->file.exprs) {
-    if (const auto* call = std::get_if<ast::MethodCall>(&expr.node)) elements += call->name.text.empty();
+    if (const auto* call = std::get_if<ast::MethodCall>(&expr.node))
+      elements += call->name.text.empty();
     calls += std::holds_alternative<ast::Call>(expr.node);
   }
   EXPECT_EQ(elements, 1);

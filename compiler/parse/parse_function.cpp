@@ -52,6 +52,7 @@ void Parser::ParseReturnType() {
 // [global] TYPE [dims] name, or TYPE name
 ast::Param Parser::ParseParam() {
   const size_t first = pos_;
+  quiet_ = false;
   ast::Param param;
   param.is_shaped = param.is_global = false;
   param.type = Elem::kS32;
@@ -64,9 +65,7 @@ ast::Param Parser::ParseParam() {
     // To the next parameter; what the names here mean is unknown.
     while (!At(TokenKind::Comma) && !At(TokenKind::RParen) && !At(TokenKind::EndOfFile)) {
       if (At(TokenKind::Identifier)) declared_.insert(std::string(Peek().text));
-      if (At(TokenKind::Identifier) && param.name.text.empty()) {
-        param.name = {std::string(Peek().text), Peek().use};
-      }
+      if (At(TokenKind::Identifier)) param.name = {std::string(Peek().text), Peek().use};
       pos_ = partner_[pos_] > pos_ ? partner_[pos_] + 1 : pos_ + 1;
     }
     panic_ = false;

@@ -56,7 +56,8 @@ ast::ExprId Parser::ParseOperation() {
 Parser::Operation Parser::ParseSuffixes() {
   Operation op;
   op.text = Next().text;
-  while (!panic_ && Accept(TokenKind::Dot)) {
+  // `.name(…)` is no suffix: the operand before it is missing.
+  while (!panic_ && !At(TokenKind::LParen, 2) && Accept(TokenKind::Dot)) {
     if (!IsWord(Peek().kind)) {
       Unexpected("a suffix", fmt::format("after `{}.`", op.text));
       break;
@@ -87,6 +88,8 @@ void Parser::CheckSuffixes(const Operation& op, const std::vector<std::string_vi
     const std::string_view name = suffix.name.text;
     if (std::find(allowed.begin(), allowed.end(), name) == allowed.end()) {
       Report(diag::kinds::UnknownSuffix, suffix.name.range, op.text, name, ListOf(allowed));
+      // `mma.row.row.acc, a, b`: it was no suffix at all.
+      if (At(TokenKind::Comma) || At(TokenKind::FatArrow)) panic_ = true;
       continue;
     }
     const bool repeatable = name == "row" || name == "col";
@@ -152,6 +155,13 @@ std::optional<int64_t> Parser::Constant(ast::ExprId id) const {
   return value;
 }
 
+ast::ExprId Parser::ParseCopySource(std::string_view op) {
+  arrow_ends_ = true;
+  const ast::ExprId source = ParseExpr(fmt::format("as the source of `{}`", op));
+  arrow_ends_ = false;
+  return source;
+}
+
 ast::CopyTarget Parser::ParseCopyTarget(std::string_view op) {
   ast::CopyTarget target;
   Expect(TokenKind::FatArrow, fmt::format("between the source and the destination of `{}`", op));
@@ -193,7 +203,7 @@ ast::ExprId Parser::ParseDma(size_t first) {
     Report(diag::kinds::SuffixArgument, async->name.range, "async", "takes no argument in `<…>`");
   }
   ast::DmaCopy copy{FindSuffix(op, "async") != nullptr, Swizzle(op), {}, {}};
-  copy.source = ParseExpr("as the source of `dma.copy`");
+  copy.source = ParseCopySource("dma.copy");
   copy.target = ParseCopyTarget("dma.copy");
   if (panic_) return ErrorExpr();
   return AddExpr(RangeFrom(first), std::move(copy));
@@ -231,7 +241,7 @@ ast::ExprId Parser::ParseTma(size_t first) {
       copy.inline_event = ast::Name{async->argument_text, RangeOf(async->argument)};
     }
   }
-  copy.source = ParseExpr(fmt::format("as the source of `{}`", op.text));
+  copy.source = ParseCopySource(op.text);
   copy.target = ParseCopyTarget(op.text);
   if (panic_) return ErrorExpr();
   return AddExpr(RangeFrom(first), std::move(copy));
@@ -244,9 +254,14 @@ std::vector<ast::ExprId> Parser::ParseOperands(std::string_view op, size_t count
   const std::string context = fmt::format("as an operand of `{}`", op);
   do operands.push_back(ParseExpr(context));
   while (!panic_ && Accept(TokenKind::Comma));
+  if (!panic_ && operands.size() < count && !At(TokenKind::Semi) && !StartsStatement(Peek().kind) &&
+      !At(TokenKind::RBrace)) {
+    Unexpected("`,`", fmt::format("after an operand of `{}`", op));
+  }
   if (!panic_ && operands.size() != count) {
     Report(diag::kinds::OperandCount, RangeFrom(first), op,
            fmt::format("{} operand{}", operands.size(), operands.size() == 1 ? "" : "s"), shape);
+    quiet_ = true;
   }
   while (operands.size() < count) operands.push_back(ErrorExpr());
   return operands;
@@ -291,8 +306,8 @@ ast::ExprId Parser::ParseMmaFill(size_t first, const Operation& op) {
     }
   }
   if (type == nullptr && op.suffixes.size() == 1) {
-    Report(diag::kinds::IncompleteOperation, RangeFrom(first), "mma.fill",
-           "the type of the accumulator follows it: `mma.fill.f32`");
+    Fail(diag::kinds::IncompleteOperation, RangeFrom(first), "mma.fill",
+         "the type of the accumulator follows it: `mma.fill.f32`");
   }
   fill.value = ParseExpr("as the value of `mma.fill`");
   if (panic_) return ErrorExpr();
@@ -318,8 +333,8 @@ ast::ExprId Parser::ParseMmaIssue(size_t first, const Operation& op) {
     Report(diag::kinds::RepeatedSuffix, op.suffixes.back().name.range,
            op.suffixes.back().name.text);
   } else if (layouts.size() < 2) {
-    Report(diag::kinds::IncompleteOperation, RangeFrom(first), TextFrom(first),
-           "an MMA names the layout of both operands: `mma.row.row` or `mma.row.col`");
+    Fail(diag::kinds::IncompleteOperation, RangeFrom(first), TextFrom(first),
+         "an MMA names the layout of both operands: `mma.row.row` or `mma.row.col`");
   }
   CheckSuffixes(named, {"row", "col", "async"});
   if (const Suffix* async = FindSuffix(op, "async"); async != nullptr && async->argument.valid()) {

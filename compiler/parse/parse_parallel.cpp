@@ -81,7 +81,8 @@ bool Parser::ParseAsync() {
 // `{i, j}`
 std::vector<ast::Name> Parser::ParseNames(std::string_view construct) {
   std::vector<ast::Name> names;
-  InBrackets(TokenKind::LBrace, fmt::format("around the variables of `{}`", construct), [&] {
+  const std::string context = fmt::format("around the variables of `{}`", construct);
+  vars_understood_ = InBrackets(TokenKind::LBrace, context, [&] {
     do {
       std::optional<ast::Name> name = ParseName("a variable");
       if (name) names.push_back(std::move(*name));
@@ -95,6 +96,7 @@ std::vector<ast::ExprId> Parser::ParseRange(size_t vars, std::string_view constr
   if (panic_ || file_.As<ast::ErrorExpr>(range)) return std::vector<ast::ExprId>(vars, range);
   std::vector<ast::ExprId> extents = {range};
   if (const auto* shape = file_.As<ast::ShapeLiteral>(range)) extents = shape->extents;
+  if (extents.size() != vars && !vars_understood_) extents.resize(vars, ErrorExpr());
   if (extents.size() != vars) {
     Report(diag::kinds::RangeMismatch, RangeOf(range), Count(extents.size(), "extent"),
            Count(vars, "variable"), "each variable has its own extent: `{i, j} … [n, m]`");
@@ -120,6 +122,7 @@ ast::StmtId Parser::ParseParallel(std::vector<ast::Attribute> attributes) {
 // [v | {x, y, z}] by BOUND : LEVEL
 ast::ParallelDim Parser::ParseParallelDim() {
   const size_t first = pos_;
+  vars_understood_ = true;
   ast::ParallelDim dim{{}, {}, ast::Level::Block, {}, {}};
   if (At(TokenKind::LBrace)) {
     dim.vars = ParseNames("parallel");
@@ -203,6 +206,7 @@ ast::StmtId Parser::ParseForeach() {
 
 // `{i, j} in [n, m]`, `i in n`, `y(lo : hi : step)`, `y`
 void Parser::ParseIteration(ast::Foreach& loop) {
+  vars_understood_ = true;
   std::vector<ast::Name> vars;
   if (At(TokenKind::LBrace)) {
     vars = ParseNames("foreach");
@@ -263,6 +267,7 @@ ast::ExprId Parser::ParseUnroll() {
 // with [idx =] {x, y} in [n, m] body
 ast::StmtId Parser::ParseWith() {
   const size_t first = pos_;
+  vars_understood_ = true;
   Next();
   ast::With node;
   if (At(TokenKind::Identifier)) {

@@ -23,6 +23,7 @@ ast::ExprId Parser::ParsePrimary(std::string_view context) {
     case TokenKind::LParen:
       return ParseParenthesized();
     case TokenKind::LBrace:
+      if (is_block_[pos_]) break;  // a body: the operand in front of it is missing
       return ParseListLiteral<ast::TupleLiteral>(TokenKind::LBrace, "in the index tuple");
     case TokenKind::LBracket: {
       const TokenKind next = Peek(1).kind;

@@ -80,11 +80,13 @@ ast::StmtId Parser::ParseSimple(std::string_view after) {
 // the next token starts another statement.
 ast::StmtId Parser::ParseStatement() {
   const size_t first = pos_;
+  quiet_ = damaged_[pos_];
   ast::StmtId stmt;
   if (Enter()) {
     stmt = ParseStatementHere(first);
     Leave();
   }
+  quiet_ = false;
   if (!panic_) return stmt;
   Synchronize(first);
   return ErrorStmt(first);
@@ -112,7 +114,10 @@ ast::StmtId Parser::ParseKeywordStatement(size_t first) {
       Next();
       return {};
     case TokenKind::LBrace:
-      return ParseBlock();
+      if (is_block_[pos_]) return ParseBlock();
+      Fail(diag::kinds::ExpectedStatement, Peek().use, "variables in `{…}`",
+           "such as `foreach`, `apply` or `with` before them");
+      return {};
     case TokenKind::KwApply:
       return ParseApply();
     case TokenKind::KwAssert:
@@ -175,6 +180,13 @@ ast::StmtId Parser::ParseKeywordStatement(size_t first) {
 ast::StmtId Parser::ParseWordStatement(size_t first) {
   const std::string_view word = Peek().text;
   if (AtTypeStart()) return AtStorageWithoutClass() ? ParseStorageDecl() : ParseScalarDecl();
+  if (IsTypeWord(word) && word != "half" && At(TokenKind::Equal, 1)) {  // `f32 = n;`
+    CheckName(Next(), "a value");
+    Next();
+    ParseValue("after `=`");
+    ExpectSemicolon("this assignment");
+    return panic_ ? ast::StmtId() : ErrorStmt(first);
+  }
   if (FindRefusal(word) != nullptr) return ParseRefused(first);
   if (word == "sync" && At(TokenKind::Dot, 1)) return ParseSync();
   if (IsRegisterCall(word) && At(TokenKind::LParen, 1)) return ParseRegisterCall();
@@ -243,6 +255,7 @@ ast::StmtId Parser::ParseBlock() {
 // has one.
 ast::StmtId Parser::ParseBody(std::string_view context) {
   if (panic_ && !SkipToBody()) return AddStmt(pos_, ast::Block{});
+  quiet_ = false;
   if (At(TokenKind::LBrace)) return ParseBlock();
   const size_t first = pos_;
   ast::Block block;
@@ -275,10 +288,7 @@ ast::StmtId Parser::ParseAssignmentOrExpression(size_t first) {
     if (!assignable) {
       Report(diag::kinds::NotAssignable, RangeOf(target), ast::Describe(file_.exprs[target]));
     } else if (const auto* name = std::get_if<ast::NameRef>(&node)) {
-      if (op.kind == TokenKind::Equal) {
-        declared_.insert(name->name);
-        CheckName(tokens_[first], "a value");
-      }
+      if (op.kind == TokenKind::Equal) declared_.insert(name->name);
     }
     const ast::ExprId value = ParseValue(fmt::format("after `{}`", op.text));
     ExpectSemicolon("this assignment");
@@ -291,6 +301,10 @@ ast::StmtId Parser::ParseAssignmentOrExpression(size_t first) {
       std::holds_alternative<ast::MmaLoad>(node) || std::holds_alternative<ast::ErrorExpr>(node);
   const std::string what(ast::Describe(file_.exprs[target]));
   if (has_effect) {
+    if (std::holds_alternative<ast::ErrorExpr>(node)) {  // reported, and not even a call is left
+      panic_ = !Accept(TokenKind::Semi);
+      return panic_ ? ast::StmtId() : ErrorStmt(first);
+    }
     ExpectSemicolon("this statement");
   } else if (At(TokenKind::Semi) || LooksLikeStatement() || Peek().starts_line) {
     Fail(diag::kinds::NotAStatement, RangeOf(target), what);

@@ -15,20 +15,22 @@ TEST_P(Statements, HaveTheirTree) { EXPECT_EQ(DumpStatements(GetParam().text), G
 
 INSTANTIATE_TEST_SUITE_P(
     Declarations, Statements,
-    ::testing::Values(
-        Case{"mutable u32 k = 0, v = 1;", "scalar mutable u32 k = 0, v = 1\n"},
-        Case{"unsigned int a = 1; long b = 2; auto c = 3;",
-             "scalar u32 a = 1\nscalar s64 b = 2\nscalar auto c = 3\n"},
-        Case{"half h = n; bool b = true; long long l = 0;",
-             "scalar f16 h = n\nscalar bool b = true\nscalar s64 l = 0\n"},
-        Case{"half = n / 2;", "assign half = (n / 2)\n"},
-        Case{"shared bf16 [128, 128] k_buf[2], q;", "storage shared bf16 [128, 128] k_buf[2], q\n"},
-        Case{"frag f32 [64] m {-inf}, l {0.0f};", "storage frag f32 [64] m {(-inf:f32)}, l {0:f32}\n"},
-        Case{"bf16 [16] t; local half [4] u;",
-             "storage local bf16 [16] t\nstorage local f16 [4] u\n"},
-        Case{"shared event e; shared event kf[S], ke[S] = ready;",
-             "storage shared event e\nstorage shared event kf[S], ke[S] = ready\n"},
-        Case{"auto f = dma.copy.async x => shared;", "scalar auto f = dma.copy.async x => shared\n"}));
+    ::testing::Values(Case{"mutable u32 k = 0, v = 1;", "scalar mutable u32 k = 0, v = 1\n"},
+                      Case{"unsigned int a = 1; long b = 2; auto c = 3;",
+                           "scalar u32 a = 1\nscalar s64 b = 2\nscalar auto c = 3\n"},
+                      Case{"half h = n; bool b = true; long long l = 0;",
+                           "scalar f16 h = n\nscalar bool b = true\nscalar s64 l = 0\n"},
+                      Case{"half = n / 2;", "assign half = (n / 2)\n"},
+                      Case{"shared bf16 [128, 128] k_buf[2], q;",
+                           "storage shared bf16 [128, 128] k_buf[2], q\n"},
+                      Case{"frag f32 [64] m {-inf}, l {0.0f};",
+                           "storage frag f32 [64] m {(-inf:f32)}, l {0:f32}\n"},
+                      Case{"bf16 [16] t; local half [4] u;",
+                           "storage local bf16 [16] t\nstorage local f16 [4] u\n"},
+                      Case{"shared event e; shared event kf[S], ke[S] = ready;",
+                           "storage shared event e\nstorage shared event kf[S], ke[S] = ready\n"},
+                      Case{"auto f = dma.copy.async x => shared;",
+                           "scalar auto f = dma.copy.async x => shared\n"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Simple, Statements,
@@ -43,7 +45,8 @@ INSTANTIATE_TEST_SUITE_P(
              "call croq::cuda::setreg_dec(40)\ncall setreg_inc(232)\ncall g()\n"},
         Case{"sync.shared; return; break; continue;", "sync.shared\nreturn\nbreak\ncontinue\n"},
         Case{"sync = 3; after = sync;", "assign sync = 3\nassign after = sync\n"},
-        Case{"assert(n > 0, \"a \" \"b\"); __cpp__(\"x();\");", "assert (n > 0), \"a b\"\ncpp, 4 bytes\n"},
+        Case{"assert(n > 0, \"a \" \"b\"); __cpp__(\"x();\");",
+             "assert (n > 0), \"a b\"\ncpp, 4 bytes\n"},
         Case{"mma.store acc, o; dma.copy a => b; tma.copy o => x;",
              "mma.store acc, o\ndo dma.copy a => b\ndo tma.copy o => x\n"},
         Case{"[[schedule(k_tiles(1, 0))]] mma.row.row acc, a, b;",
@@ -55,13 +58,16 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Case{"parallel p by 3 : group-4, t by 128 : thread { }",
              "parallel {p} by [3] : group-4, {t} by [128] : thread\n  block\n"},
-        Case{"parallel {x, y} by [n, 2] : block { }", "parallel {x, y} by [n, 2] : block\n  block\n"},
+        Case{"parallel {x, y} by [n, 2] : block { }",
+             "parallel {x, y} by [n, 2] : block\n  block\n"},
         Case{"parallel by n : group { }", "parallel by [n] : group\n  block\n"},
         Case{"parallel by by by : block { }", "parallel {by} by [by] : block\n  block\n"},
-        Case{"[[launch_bounds(_, 1), maxnreg(n)]] [[a]] parallel.async b by n > 1 ? 2 : 1 : block { }",
+        Case{"[[launch_bounds(_, 1), maxnreg(n)]] [[a]] parallel.async b by n > 1 ? 2 : 1 : block "
+             "{ }",
              "parallel.async {b} by [((n > 1) ? 2 : 1)] : block\n"
              "  attribute launch_bounds(_, 1)\n  attribute maxnreg(n)\n  attribute a()\n  block\n"},
-        Case{"inthreads (p == 0 && t < 64) i++;", "inthreads ((p == 0) && (t < 64))\n  block\n    do (i++)\n"},
+        Case{"inthreads (p == 0 && t < 64) i++;",
+             "inthreads ((p == 0) && (t < 64))\n  block\n    do (i++)\n"},
         Case{"inthreads.async (p > 0) { }", "inthreads.async (p > 0)\n  block\n"},
         Case{"apply {i, j} in acc.span acc.at(i, j) = 0.0f;",
              "apply {i, j} in acc.span\n  block\n    assign acc.at(i, j) = 0:f32\n"}));
@@ -74,19 +80,23 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"foreach i in [n] : unroll(2) { }", "foreach i in n : unroll(2)\n  block\n"},
         Case{"foreach in in in { }", "foreach in in in\n  block\n"},
         Case{"foreach y(1 : -2 : 3), x( : 4), z(::2), w(2:) : unroll(4) { }",
-             "foreach y(1 : (-2) : 3), x(_ : 4 : _), z(_ : _ : 2), w(2 : _ : _) : unroll(4)\n  block\n"},
+             "foreach y(1 : (-2) : 3), x(_ : 4 : _), z(_ : _ : 2), w(2 : _ : _) : unroll(4)\n  "
+             "block\n"},
         Case{"foreach x, y { }", "foreach x, y\n  block\n"},
         Case{"with idx = {a, b} in [n, 6] { }", "with idx = {a, b} in [n, 6]\n  block\n"},
         Case{"with {a} in [n] { } with b in n { }",
              "with {a} in [n]\n  block\nwith {b} in [n]\n  block\n"},
         Case{"if (n) i++; else if (n > 1) { } else j++;",
-             "if n\n  block\n    do (i++)\nelse\n  if (n > 1)\n    block\n  else\n    block\n      do (j++)\n"},
+             "if n\n  block\n    do (i++)\nelse\n  if (n > 1)\n    block\n  else\n    block\n      "
+             "do (j++)\n"},
         Case{"while (n > 0) { }", "while (n > 0)\n  block\n"}, Case{"if (n);", "if n\n  block\n"}));
 
+// The first token of the statement is the argument, which stands at column 8.
 TEST(Statements, PlacesAreThoseOfTheMacroUse) {
-  const auto parsed = ParseText("#define BUMP(v) v = v + 1\n__co__ void f(int n) {\n  BUMP(n);\n}\n");
+  const auto parsed =
+      ParseText("#define BUMP(v) v = v + 1\n__co__ void f(int n) {\n  BUMP(n);\n}\n");
   EXPECT_EQ(parsed->Dump(),
-            "function f @2:1\n  param n: s32 @2:15\n  block @2:22\n    assign n = (n + 1) @3:3\n");
+            "function f @2:1\n  param n: s32 @2:15\n  block @2:22\n    assign n = (n + 1) @3:8\n");
 }
 
 TEST(Functions, Parameters) {

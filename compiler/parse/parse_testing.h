@@ -65,7 +65,8 @@ inline std::string DumpStatements(std::string_view statements) {
     const size_t end = dump.find('\n', begin);
     const std::string_view whole = std::string_view(dump).substr(begin, end - begin);
     constexpr size_t kIndent = 4, kHead = 4;  // function, its parameters and its block
-    if (line++ >= kHead) text += fmt::format("{}\n", whole.substr(kIndent, whole.rfind(" @") - kIndent));
+    if (line++ >= kHead)
+      text += fmt::format("{}\n", whole.substr(kIndent, whole.rfind(" @") - kIndent));
     begin = end + 1;
   }
   return text;

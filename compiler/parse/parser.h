@@ -104,9 +104,16 @@ class Parser {
   }
 
   // ---- nodes ----
-  ast::ExprId AddExpr(SourceRange range, ast::ExprNode node);
+  template <class Node>
+  ast::ExprId AddExpr(SourceRange range, Node node) {
+    return Add(ast::Expr(range, std::move(node)));
+  }
+  template <class Node>
+  ast::StmtId AddStmt(size_t first, Node node) {
+    return file_.stmts.Add(ast::Stmt(RangeFrom(first), std::move(node)));
+  }
+  ast::ExprId Add(ast::Expr expr);
   ast::ExprId ErrorExpr();
-  ast::StmtId AddStmt(size_t first, ast::StmtNode node);
   SourceRange RangeOf(ast::ExprId id) const { return file_.exprs[id].range; }
 
   // ---- names and types (parse_decl.cpp) ----
@@ -129,6 +136,7 @@ class Parser {
   void ParseParamRest(ast::Param& param);
   bool ParseDims(std::vector<ast::ExprId>& dims);
   ast::StmtId ParseScalarDecl();
+  bool MoreDeclarators();
   ast::ExprId ParseScalarInit(const ast::Name& name);
   ast::StmtId ParseStorageDecl();
   ast::StmtId ParseStorageRest(size_t first, ast::StorageClass storage, bool spelled);
@@ -203,6 +211,7 @@ class Parser {
   ast::ExprId ParseMmaIssue(size_t first, const Operation& op);
   ast::StmtId ParseMmaStore(size_t first);
   bool AtMmaStore() const;
+  ast::ExprId ParseCopySource(std::string_view op);
   ast::CopyTarget ParseCopyTarget(std::string_view op);
   std::vector<ast::ExprId> ParseOperands(std::string_view op, size_t count, std::string_view shape);
 
@@ -239,7 +248,10 @@ class Parser {
   std::vector<bool> damaged_;
   size_t pos_ = 0;
   bool panic_ = false;
+  bool quiet_ = false;  // the rest of the statement is not what it seems: say no more about it
+  bool vars_understood_ = true;  // of the last ParseNames
   int depth_ = 0;
+  bool arrow_ends_ = false;  // `->` is a mistaken `=>` here, no access through a pointer
   bool depth_reported_ = false;
   int errors_ = 0;
   diag::Diagnostic suppressed_;               // takes the notes of what is not reported

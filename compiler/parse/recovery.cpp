@@ -5,7 +5,7 @@
 namespace choreo::parse {
 
 bool Parser::MayReport() {
-  if (panic_ || damaged_[pos_] || errors_ > kMaxErrors) return false;
+  if (panic_ || quiet_ || damaged_[pos_] || errors_ > kMaxErrors) return false;
   if (++errors_ <= kMaxErrors) return true;
   diags_.Emit(diag::kinds::TooManySyntaxErrors, Peek().use, kMaxErrors);
   return false;
@@ -40,6 +40,10 @@ std::string Parser::CloserOf(TokenKind open) {
 
 void Parser::ExpectSemicolon(std::string_view after) {
   if (panic_ || Accept(TokenKind::Semi)) return;
+  if (damaged_[pos_ - 1]) {
+    panic_ = !LooksLikeStatement();
+    return;
+  }
   const bool next_is_statement = LooksLikeStatement();
   if (!next_is_statement && !Peek().starts_line) {
     Unexpected("`;`", fmt::format("after {}", after));
@@ -58,8 +62,9 @@ bool Parser::LooksLikeStatement() const {
   switch (token.kind) {
     case TokenKind::EndOfFile:
     case TokenKind::RBrace:
-    case TokenKind::LBrace:
       return true;
+    case TokenKind::LBrace:
+      return is_block_[pos_];
     case TokenKind::PlusPlus:
     case TokenKind::MinusMinus:
       return token.starts_line;
@@ -67,6 +72,10 @@ bool Parser::LooksLikeStatement() const {
       return AtAttribute();
     case TokenKind::Identifier:
       break;
+    case TokenKind::KwShared:
+    case TokenKind::KwLocal:
+    case TokenKind::KwFrag:
+      return token.starts_line || At(TokenKind::Identifier, 1) || At(TokenKind::KwEvent, 1);
     default:
       return StartsStatement(token.kind);
   }

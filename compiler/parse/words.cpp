@@ -244,7 +244,7 @@ const Refusal* FindRefusal(std::string_view word) {
 }
 
 std::string_view NearestKeyword(std::string_view word) {
-  if (word.size() < 2 || word.size() > 12) return {};
+  if (word.size() < 3 || word.size() > 12) return {};
   std::string_view best;
   size_t best_distance = word.size() >= 5 ? 3 : 2;
   for (std::string_view keyword : kStatementKeywords) {

@@ -30,7 +30,7 @@ struct CopyLoop {
             const std::vector<ir::ExprId>& at, ir::Region& out);
   template <class NodeT>
   void Emit(ir::Region& out, NodeT node) {
-    out.ops.push_back({loc, ir::OpNode(std::move(node))});
+    out.ops.push_back({loc, std::move(node)});
   }
 };
 

@@ -95,19 +95,20 @@ void CopyLowering::RewriteOp(const ir::Op& op, ir::Region& out, unsigned control
     return;
   }
   state_.Add(ir::DirectStorageUse(kernel_, op));
-  ir::Op changed{op.loc, {}};
+  ir::Op changed;
+  changed.loc = op.loc;
   if (const auto* parallel = std::get_if<ir::Parallel>(&op.node)) {
     scope_.Enter(*parallel);
     ir::Parallel copy = *parallel;
     copy.body = Rewrite(parallel->body, control);
-    changed.node = std::move(copy);
+    changed.Become(std::move(copy));
     scope_.Leave();
   } else if (const auto* narrowed = std::get_if<ir::InThreads>(&op.node)) {
     const bool outermost = scope_.current().depth == 0;
     scope_.Enter(*narrowed);
     ir::InThreads copy = *narrowed;
     copy.body = Rewrite(narrowed->body, control);
-    changed.node = std::move(copy);
+    changed.Become(std::move(copy));
     scope_.Leave();
     if (outermost) state_.Clear();  // joins all threads of the CTA
   } else if (const auto* loop = std::get_if<ir::For>(&op.node)) {
@@ -115,11 +116,11 @@ void CopyLowering::RewriteOp(const ir::Op& op, ir::Region& out, unsigned control
         dependence_.Of(loop->low) | dependence_.Of(loop->high) | dependence_.Of(loop->step);
     ir::For copy = *loop;
     copy.body = RewriteLoop(*loop, control | bounds);
-    changed.node = std::move(copy);
+    changed.Become(std::move(copy));
   } else if (const auto* loop = std::get_if<ir::While>(&op.node)) {
     ir::While copy = *loop;
     copy.body = RewriteLoop(*loop, control | dependence_.Of(loop->condition));
-    changed.node = std::move(copy);
+    changed.Become(std::move(copy));
   } else if (const auto* branch = std::get_if<ir::If>(&op.node)) {
     const unsigned inside = control | dependence_.Of(branch->condition);
     const BarrierState before = state_;
@@ -127,17 +128,17 @@ void CopyLowering::RewriteOp(const ir::Op& op, ir::Region& out, unsigned control
     BarrierState after_then = std::exchange(state_, before);
     copy.else_body = Rewrite(branch->else_body, inside);
     state_.Join(after_then);
-    changed.node = std::move(copy);
+    changed.Become(std::move(copy));
   } else if (std::holds_alternative<ir::SyncShared>(op.node)) {
     const size_t here = scope_.current().active.count();
     if (here != static_cast<size_t>(kernel_.host.threads)) {
-      context_.diags.Emit(diag::kinds::sync_shared_narrow, context_.Where(op.loc),
+      context_.diags.Emit(diag::kinds::SyncSharedNarrow, context_.Where(op.loc),
                           static_cast<int>(here), kernel_.host.threads);
     }
-    changed.node = ir::CtaBarrier{};
+    changed.Become(ir::CtaBarrier{});
     state_.Clear();
   } else {
-    changed.node = op.node;
+    changed = op;
     if (const auto* let = std::get_if<ir::Let>(&op.node)) scope_.Note(*let);
   }
   out.ops.push_back(std::move(changed));
@@ -148,7 +149,7 @@ int CopyLowering::NamedBarrier(const ThreadSet& threads, int count, ir::Loc loc)
   const auto [it, added] = named_barriers_.try_emplace(threads.to_string(), next_barrier_);
   if (added) next_barrier_ += count;
   if (next_barrier_ > kHardwareBarriers) {
-    context_.diags.Emit(diag::kinds::too_many_barriers, context_.Where(loc), kernel_.name);
+    context_.diags.Emit(diag::kinds::TooManyBarriers, context_.Where(loc), kernel_.name);
   }
   return it->second;
 }
@@ -166,7 +167,7 @@ std::optional<CopyLowering::Executors> CopyLowering::ExecutorsOf(unsigned depend
   const ir::ExprId tid = build_.Call(ir::Intrinsic::ThreadIdx, {});
   constexpr unsigned kOnGroups = kOnWarpgroup | kOnWarp;
   if ((depends & kOnGroups) == 0 && (control & kOnGroups) != 0) {
-    context_.diags.Emit(diag::kinds::joint_copy_diverges, context_.Where(loc));
+    context_.diags.Emit(diag::kinds::JointCopyDiverges, context_.Where(loc));
     return std::nullopt;
   }
   if (scope.level != ir::Level::Block && (depends & kOnGroups) != 0) {
@@ -187,7 +188,7 @@ std::optional<CopyLowering::Executors> CopyLowering::ExecutorsOf(unsigned depend
   const int count = static_cast<int>(scope.active.count());
   if (scope.active != ThreadRange(first, count) ||
       (count != kernel_.host.threads && (first % kWarpSize != 0 || count % kWarpSize != 0))) {
-    context_.diags.Emit(diag::kinds::scattered_threads, context_.Where(loc), count);
+    context_.diags.Emit(diag::kinds::ScatteredThreads, context_.Where(loc), count);
     return std::nullopt;
   }
   who.threads = count;
@@ -202,12 +203,12 @@ std::optional<CopyLowering::Executors> CopyLowering::ExecutorsOf(unsigned depend
 void CopyLowering::Barrier(const Executors& who, ir::Region& out, ir::Loc loc) {
   if (who.each_alone && scope_.current().single_thread()) return;
   if (who.whole_cta || who.each_alone) {
-    out.ops.push_back({loc, ir::OpNode(ir::CtaBarrier{})});
+    out.ops.push_back({loc, ir::CtaBarrier{}});
     state_.Clear();
   } else if (who.barrier_id) {
-    out.ops.push_back({loc, ir::OpNode(ir::NamedBarrierSync{who.barrier_id, who.threads})});
+    out.ops.push_back({loc, ir::NamedBarrierSync{who.barrier_id, who.threads}});
   } else {
-    out.ops.push_back({loc, ir::OpNode(ir::SyncWarp{})});
+    out.ops.push_back({loc, ir::SyncWarp{}});
   }
 }
 

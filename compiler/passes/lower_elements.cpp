@@ -18,13 +18,13 @@ class ElementLowering {
       if (const auto* store = std::get_if<ir::StoreElem>(&op.node)) {
         const ir::View view = kernel_.views[store->dest];
         const ir::ExprId index = LinearIndex(build_, view, view.start);
-        op.node = ir::MemStore{view.storage, index, store->value};
+        op.Become(ir::MemStore{view.storage, index, store->value});
       } else if (const auto* check = std::get_if<ir::Assert>(&op.node)) {
         kernel_.errors.push_back({op.loc, check->message});
         ir::If failed{build_.Not(check->condition), {}, {}};
         const auto code = static_cast<int32_t>(kernel_.errors.size());
-        failed.then_body.ops.push_back({op.loc, ir::OpNode(ir::ErrorLatch{code})});
-        op.node = std::move(failed);
+        failed.then_body.ops.push_back({op.loc, ir::ErrorLatch{code}});
+        op.Become(std::move(failed));
       }
     });
   }

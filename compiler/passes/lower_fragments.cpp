@@ -32,8 +32,8 @@ class FragmentLowering {
   void Run() {
     ir::Region body = Rewrite(kernel_.body);
     const ir::Loc none;
-    body.ops.insert(body.ops.begin(), {{none, ir::OpNode(ir::Let{row_, rows_})},
-                                       {none, ir::OpNode(ir::Let{column_, columns_})}});
+    body.ops.insert(body.ops.begin(), {{none, ir::Let{row_, rows_}},
+                                       {none, ir::Let{column_, columns_}}});
     kernel_.body = std::move(body);
   }
 
@@ -65,7 +65,7 @@ class FragmentLowering {
   }
   template <class NodeT>
   void Emit(ir::Region& out, ir::Loc loc, NodeT node) {
-    out.ops.push_back({loc, ir::OpNode(std::move(node))});
+    out.ops.push_back({loc, std::move(node)});
   }
 
   ir::Kernel& kernel_;
@@ -157,8 +157,8 @@ ir::Region FragmentLowering::Selects(ir::Region region) {
     const auto* set = std::get_if<ir::FragSet>(&branch->then_body.ops[0].node);
     if (set == nullptr) continue;
     const ir::ExprId kept = build_.FragElem(set->frag, set->index);
-    op.node = ir::FragSet{set->frag, set->index,
-                          build_.Select(branch->condition, set->value, kept)};
+    const ir::ExprId value = build_.Select(branch->condition, set->value, kept);
+    op.Become(ir::FragSet{set->frag, set->index, value});
   }
   return region;
 }
@@ -300,7 +300,7 @@ ir::Region FragmentLowering::Rewrite(const ir::Region& region) {
       Store(*store, out, op.loc);
     } else {
       ir::Op changed = op;
-      ir::VisitRegions(changed, [&](auto& field) { field = Rewrite(field); });
+      ir::VisitRegions(changed, [&](ir::Region& inner) { inner = Rewrite(inner); });
       out.ops.push_back(std::move(changed));
     }
   }

@@ -100,14 +100,14 @@ ir::Region MmaLowering::Rewrite(const ir::Region& region) {
       continue;
     }
     ir::Op changed = op;
-    ir::VisitRegions(changed, [&](auto& field) { field = Rewrite(field); });
+    ir::VisitRegions(changed, [&](ir::Region& inner) { inner = Rewrite(inner); });
     out.ops.push_back(std::move(changed));
   }
   return out;
 }
 
 void MmaLowering::Refuse(const ir::View& view, std::string_view why, ir::Loc loc) {
-  context_.diags.Emit(diag::kinds::mma_operand_layout, context_.Where(loc),
+  context_.diags.Emit(diag::kinds::MmaOperandLayout, context_.Where(loc),
                       kernel_.storages[view.storage].name, why);
 }
 
@@ -174,7 +174,7 @@ ir::ExprId MmaLowering::Named(const ir::View& view, ir::ExprId descriptor, ir::R
                               ir::Loc loc) {
   const std::string name = kernel_.storages[view.storage].name + "_desc";
   const ir::VarId var = build_.NewVar(name, Elem::kU64, ir::VarKind::Let, loc);
-  out.ops.push_back({loc, ir::OpNode(ir::Let{var, descriptor})});
+  out.ops.push_back({loc, ir::Let{var, descriptor}});
   return build_.Var(var);
 }
 
@@ -249,8 +249,8 @@ void MmaLowering::Lower(const ir::Mma& mma, bool overwrite, ir::Region& out, ir:
   }
   const std::optional<Operand> b = mma.b_row ? KMajor(mma.b, out, loc) : NMajor(mma.b, out, loc);
   if (!b) return;
-  const auto emit = [&](auto node) { out.ops.push_back({loc, ir::OpNode(std::move(node))}); };
-  emit(ir::FragTie{mma.acc});
+  const auto emit = [&](auto node) { out.ops.push_back({loc, std::move(node)}); };
+  if (!overwrite) emit(ir::FragTie{mma.acc});
   if (mma.a_frag) emit(ir::FragTie{mma.a_frag});
   emit(ir::WgmmaFence{});
   for (int i = 0; i < slices; ++i) {

@@ -48,7 +48,7 @@ class ParallelLowering {
       const bool last = i + 1 == host.block_vars.size();
       const ir::Loc loc = kernel_.vars[var].loc;
       out.ops.push_back(
-          {loc, ir::OpNode(ir::Let{var, last ? rest : build_.Mod(rest, host.block_bounds[i])})});
+          {loc, ir::Let{var, last ? rest : build_.Mod(rest, host.block_bounds[i])}});
       rest = build_.Div(rest, host.block_bounds[i]);
     }
   }
@@ -103,7 +103,7 @@ class ParallelLowering {
     ir::ExprId rest = index;
     for (size_t v = parallel.vars.size(); v-- > 0;) {
       const ir::ExprId value = v == 0 ? rest : build_.Mod(rest, parallel.bounds[v]);
-      body.ops.push_back({loc, ir::OpNode(ir::Let{parallel.vars[v], value})});
+      body.ops.push_back({loc, ir::Let{parallel.vars[v], value}});
       rest = build_.Div(rest, parallel.bounds[v]);
     }
     scope_.Enter(parallel);
@@ -112,13 +112,13 @@ class ParallelLowering {
     scope_.Leave();
     if (groups * size < group_size) {
       const ir::ExprId member = build_.Lt(index, build_.Int(groups));
-      out.ops.push_back({loc, ir::OpNode(ir::If{member, std::move(body), {}})});
+      out.ops.push_back({loc, ir::If{member, std::move(body), {}}});
     } else {
       for (ir::Op& op : body.ops) out.ops.push_back(std::move(op));
     }
     // What follows in the enclosing scope follows for all of its threads.
     if (whole_cta && !last && scope_.current().depth == 0) {
-      out.ops.push_back({loc, ir::OpNode(ir::CtaBarrier{})});
+      out.ops.push_back({loc, ir::CtaBarrier{}});
     }
   }
 
@@ -127,9 +127,12 @@ class ParallelLowering {
     scope_.Enter(narrowed);
     ir::If branch{narrowed.predicate, Rewrite(narrowed.body, group_size), {}};
     scope_.Leave();
-    out.ops.push_back({loc, ir::OpNode(std::move(branch))});
-    out.ops.push_back(
-        {loc, outermost ? ir::OpNode(ir::CtaBarrier{}) : ir::OpNode(ir::SyncWarp{})});
+    out.ops.push_back({loc, std::move(branch)});
+    if (outermost) {
+      out.ops.push_back({loc, ir::CtaBarrier{}});
+    } else {
+      out.ops.push_back({loc, ir::SyncWarp{}});
+    }
   }
 
   ir::Kernel& kernel_;

@@ -67,13 +67,9 @@ class TileInstances {
 
 ir::Kernel Participants(ir::Kernel kernel, PassContext& context) {
   const int threads = CtaThreads(kernel);
-  if (threads > kMaxThreads) {
-    context.diags.Emit(diag::kinds::too_many_threads, context.Where(kernel.loc), kernel.name,
-                       threads, kMaxThreads);
-    return kernel;
-  }
+  CHOREO_CHECK(threads <= kMaxThreads, "the front end limits a CTA to {} threads", kMaxThreads);
   if (kernel.host.max_threads_bound != 0 && kernel.host.max_threads_bound < threads) {
-    context.diags.Emit(diag::kinds::launch_bounds_too_small, context.Where(kernel.loc), kernel.name,
+    context.diags.Emit(diag::kinds::LaunchBoundsTooSmall, context.Where(kernel.loc), kernel.name,
                        kernel.host.max_threads_bound, threads);
     return kernel;
   }

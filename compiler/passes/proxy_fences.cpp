@@ -31,7 +31,7 @@ class FenceInsertion {
                               std::holds_alternative<ir::SyncWarp>(op.node) ||
                               std::holds_alternative<ir::WgmmaFence>(op.node);
       if (hands_over && !unfenced_.empty()) {
-        out.ops.push_back({op.loc, ir::OpNode(ir::FenceProxyAsync{})});
+        out.ops.push_back({op.loc, ir::FenceProxyAsync{}});
         unfenced_.clear();
       }
       if (std::holds_alternative<ir::FenceProxyAsync>(op.node)) unfenced_.clear();

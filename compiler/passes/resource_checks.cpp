@@ -26,7 +26,7 @@ void CheckSharedMemory(const ir::Kernel& kernel, PassContext& context) {
     if (!tiles.empty()) tiles += ", ";
     tiles += fmt::format("`{}` {}", storage.name, int64_t{storage.tile_bytes} * storage.array_size);
   }
-  context.diags.Emit(diag::kinds::shared_memory_exceeded, context.Where(kernel.loc), kernel.name,
+  context.diags.Emit(diag::kinds::SharedMemoryExceeded, context.Where(kernel.loc), kernel.name,
                      kernel.host.shared_bytes, kSharedLimit, tiles);
 }
 
@@ -70,8 +70,6 @@ class Liveness {
         live = std::move(entry);
       });
     }
-    ir::Region one;
-    one.ops.push_back(op);
     // Element-wise loops read what they overwrite one element at a time: reads of the whole op count.
     for (const ir::StorageId id : Reads(op)) live.insert(id);
     Note(live, op.loc);
@@ -86,7 +84,9 @@ class Liveness {
     const ir::StorageUse use =
         loop ? ir::AllStorageUse(kernel_, one) : ir::DirectStorageUse(kernel_, op);
     for (const ir::StorageId id : use.reads) {
-      if (kernel_.storages[id].kind == ir::StorageKind::Frag) out.insert(id);
+      if (kernel_.storages[id].kind == ir::StorageKind::Frag && id != FullyWritten(op)) {
+        out.insert(id);
+      }
     }
     // A partial write needs the rest of the fragment.
     if (!loop && !FullyWritten(op)) {
@@ -155,7 +155,7 @@ void CheckRegisters(const ir::Kernel& kernel, PassContext& context) {
     if (!fragments.empty()) fragments += ", ";
     fragments += fmt::format("`{}` {}", frag.name, LaneRegisters(kernel, frag));
   }
-  context.diags.Emit(diag::kinds::registers_exceeded, context.Where(liveness.peak_loc), kernel.name,
+  context.diags.Emit(diag::kinds::RegistersExceeded, context.Where(liveness.peak_loc), kernel.name,
                      liveness.peak + kWorkingRegisters, kernel.host.threads, limit, fragments);
 }
 

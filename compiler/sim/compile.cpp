@@ -205,7 +205,30 @@ class OpCompiler {
     flat.slot[1] = src;
     flat.slot[2] = valid;
   }
-  void Compile(const ir::CopyVec& op) { CompileCopy(op, Code::CopyVec); }
+  void Compile(const ir::CopyVec& op) {
+    if (IsLocal(op.dst) || IsLocal(op.src)) return CopyElements(op);
+    CompileCopy(op, Code::CopyVec);
+  }
+  // Local arrays are registers: a copy to or from one is a move for each element.
+  void CopyElements(const ir::CopyVec& op) {
+    const Elem elem = kernel_.storages[op.dst].elem;
+    const int32_t count = op.bytes / Bytes(elem);
+    const auto at = [&](ir::ExprId index, ir::StorageId storage, int32_t i) {
+      const Elem type = IsLocal(storage) ? Elem::kS32 : Elem::kS64;
+      return exprs_.Emit(BinaryFn(ir::BinaryOp::Add, type), type, exprs_.CompileAs(index, type),
+                         exprs_.Const(type, i));
+    };
+    for (int32_t i = 0; i < count; ++i) {
+      const uint32_t begin = exprs_.BeginOp();
+      const Slot value = exprs_.ElementAt(op.src, at(op.src_index, op.src, i));
+      const Slot index = at(op.dst_index, op.dst, i);
+      FlatOp& flat = Add(IsLocal(op.dst) ? Code::FragSetAt : Code::MemStore, begin);
+      flat.slot[0] = index;
+      flat.slot[1] = value;
+      flat.index = op.dst.value;
+      flat.wide = SlotsOf(elem) == 2;
+    }
+  }
   void Compile(const ir::CpAsync& op) { CompileCopy(op, Code::CpAsync); }
   void Compile(const ir::FragPack& op) {
     const uint32_t begin = exprs_.BeginOp();

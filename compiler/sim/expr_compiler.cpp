@@ -275,35 +275,41 @@ Slot ExprCompiler::CompileNode(Elem type, const ir::Call& node) {
   return Rounded(type, Emit(CallFn(node.callee, type), type, args[0], args[1], args[2]));
 }
 
-Slot ExprCompiler::Element(Elem type, ir::StorageId storage, ir::ExprId index) {
+Slot ExprCompiler::Element(ir::StorageId storage, ir::ExprId index) {
   if (const auto* constant = std::get_if<ir::IntConst>(&kernel_.exprs[index].node)) {
     CHOREO_CHECK(constant->value >= 0 && constant->value < program_.elements[storage.value],
                  "element {} of `{}`", constant->value, kernel_.storages[storage].name);
     return program_.ElementSlot(storage, constant->value);
   }
-  return Emit(IndexedElementFn(type), type, CompileAs(index, Elem::kS32), kNoSlot,
-              program_.storage_slots[storage.value], storage.value);
+  return ElementAt(storage, CompileAs(index, Elem::kS32));
 }
 
-Slot ExprCompiler::CompileNode(Elem type, const ir::FragElem& node) {
+Slot ExprCompiler::ElementAt(ir::StorageId id, Slot index) {
+  const ir::Storage& storage = kernel_.storages[id];
+  if (storage.kind == ir::StorageKind::Param || storage.kind == ir::StorageKind::Shared) {
+    return Emit(LoadFn(storage.kind, storage.elem), storage.elem, index, kNoSlot, kNoSlot, id.value);
+  }
+  return Emit(IndexedElementFn(storage.elem), storage.elem, index, kNoSlot,
+              program_.storage_slots[id.value], id.value);
+}
+
+Slot ExprCompiler::CompileNode(Elem, const ir::FragElem& node) {
   CHOREO_CHECK(node.index.size() == 1, "a lowered fragment has one index");
   if (std::find(touched_.begin(), touched_.end(), node.frag) == touched_.end()) {
     touched_.push_back(node.frag);
     program_.instrs.push_back({TouchFn(), kNoSlot, kNoSlot, kNoSlot, kNoSlot, node.frag.value});
   }
-  return Element(type, node.frag, node.index[0]);
+  return Element(node.frag, node.index[0]);
 }
 
 Slot ExprCompiler::CompileNode(Elem, const ir::ViewElem&) {
   CHOREO_UNREACHABLE("a view element in lowered state");
 }
 
-Slot ExprCompiler::CompileNode(Elem type, const ir::MemElem& node) {
+Slot ExprCompiler::CompileNode(Elem, const ir::MemElem& node) {
   const ir::Storage& storage = kernel_.storages[node.storage];
-  if (storage.kind == ir::StorageKind::Local) return Element(type, node.storage, node.index);
-  const Slot index = CompileAs(node.index, Elem::kS64);
-  return Emit(LoadFn(storage.kind, storage.elem), type, index, kNoSlot, kNoSlot,
-              node.storage.value);
+  if (storage.kind == ir::StorageKind::Local) return Element(node.storage, node.index);
+  return ElementAt(node.storage, CompileAs(node.index, Elem::kS64));
 }
 
 Slot ExprCompiler::CompileNode(Elem type, const ir::SmemDesc& node) {

@@ -17,27 +17,25 @@ storages {
   $y kind=param elem=f32 dims=[%n] param_index=1 strides=[1:s64];
 }
 params { name="x" elem=f32 shaped=true storage=$x; name="y" elem=f32 shaped=true written=true storage=$y; name="a" elem=f32 var=%a; })";
-const char* const kVectorHost = "grid=[cdiv(%n, 64), none, none] threads=64";
+const char* const kVectorHost = "grid=[s64(cdiv(%n, 64)), none, none] threads=64 shared_bytes=256";
 
 TEST(MachineTest, GuardedElements) {
   const std::string text = LoweredText(kVectorTables, kVectorHost, R"(
-    let var=%i value=(s64(ctaid.x()) * 64:s64 + s64(tid())) loc(3:1)
+    let var=%i value=((s64(ctaid.x()) * 64:s64) + s64(tid())) loc(3:1)
     if condition=(%i < s64(%n)) loc(4:1) then_body {
       st storage=$y index=%i value=(($x[%i] * %a) + $y[%i]) loc(5:1)
     })");
-  std::string fixed = Replaced(text, "(s64(ctaid.x()) * 64:s64 + s64(tid()))",
-                               "((s64(ctaid.x()) * 64:s64) + s64(tid()))");
   std::vector<float> x(100), y(100, 1.0f);
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
-  const Report report = RunKernel(fixed, row_major(x.data(), 100), row_major(y.data(), 100), 2.0f);
+  const Report report = RunKernel(text, row_major(x.data(), 100), row_major(y.data(), 100), 2.0f);
   EXPECT_THAT(Kinds(report), IsEmpty());
   EXPECT_EQ(report.ctas, 2u);
   for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(y[i], 2.0f * static_cast<float>(i) + 1.0f);
 
   // Without the guard the last lanes leave the vector.
-  fixed = Replaced(fixed, "(%i < s64(%n))", "(%i < 128:s64)");
-  const Report bad = RunKernel(fixed, row_major(x.data(), 100), row_major(y.data(), 100), 2.0f);
-  EXPECT_THAT(Kinds(bad), ElementsAre("SimOutOfBounds 5:1 0:0", "SimOutOfBounds 5:1 0:0"));
+  const std::string bare = Replaced(text, "(%i < s64(%n))", "(%i < 128:s64)");
+  const Report bad = RunKernel(bare, row_major(x.data(), 100), row_major(y.data(), 100), 2.0f);
+  EXPECT_THAT(Kinds(bad), ElementsAre("SimOutOfBounds 5:1 0:0"));
 }
 
 const char* const kOutTables = R"(
@@ -196,7 +194,7 @@ TEST(MachineTest, NamedBarriersInOppositeOrderDeadlock) {
   body = Replaced(body, "id=2 threads=64 loc(5:1)", "id=1 threads=64 loc(5:1)");
   std::vector<int32_t> out(64, -1);
   const Report report =
-      RunKernel(LoweredText(kOutTables, "threads=64", body), row_major(out.data(), 64));
+      RunKernel(LoweredText(kOutTables, "threads=64 shared_bytes=256", body), row_major(out.data(), 64));
   ASSERT_THAT(Kinds(report), ElementsAre("SimDeadlock 2:1 4:1"));
   EXPECT_EQ(report.findings[0].message,
             "deadlock: warp 0 waits for barrier 1 (32 of 64 threads arrived) at 2:1; warp 1 waits "
@@ -220,10 +218,29 @@ TEST(MachineTest, DivisionByZeroEndlessLoopAndOpaqueCode) {
   EXPECT_THAT(kinds, ElementsAre("SimOpaqueCode 2:1 0:0"));
 }
 
+TEST(MachineTest, VectorAccesses) {
+  const std::string body = R"(
+    st storage=$s index=tid() value=(tid() * 3)
+    barrier.cta
+    if condition=(tid() < 16) then_body {
+      decl storage=$own
+      copy.vec dst=$own dst_index=0 src=$s src_index=(tid() * 4) bytes=16
+      st storage=$own index=1 value=($own[1] + 1000)
+      st.vec storage=$s index=(tid() * 4) values=[$own[0], $own[1], $own[2], $own[3]] loc(5:1)
+      copy.vec dst=$out dst_index=s64((tid() * 4)) src=$s src_index=(tid() * 4) bytes=16 loc(6:1)
+    })";
+  const std::vector<int32_t> out = RunOut(body);
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(out[static_cast<size_t>(i)], 3 * i + (i % 4 == 1 ? 1000 : 0));
+  std::vector<std::string> kinds;
+  RunOut(Replaced(body, "st.vec storage=$s index=(tid() * 4)", "st.vec storage=$s index=(tid() * 2)"),
+         &kinds);
+  EXPECT_THAT(kinds, testing::Contains("SimMisaligned 5:1 0:0"));
+}
+
 TEST(MachineTest, ErrorLatchBecomesTheMessage) {
   std::vector<int32_t> out(64, -1);
   const Report report = RunKernel(
-      LoweredText(kOutTables, "threads=64", "if condition=(tid() == 9) then_body { error.latch code=1 }"),
+      LoweredText(kOutTables, "threads=64 shared_bytes=256", "if condition=(tid() == 9) then_body { error.latch code=1 }"),
       row_major(out.data(), 64));
   EXPECT_EQ(report.failed_assert, "failed (k.co:9)");
 }
@@ -231,7 +248,7 @@ TEST(MachineTest, ErrorLatchBecomesTheMessage) {
 TEST(MachineTest, CtasAreNotOrdered) {
   std::vector<int32_t> out(64, -1);
   const std::string body = "st storage=$out index=s64(tid()) value=(tid() + ctaid.x()) loc(2:1)";
-  const std::string host = "grid=[2, none, none] threads=64";
+  const std::string host = "grid=[2:s64, none, none] threads=64 shared_bytes=256";
   const Report report = RunKernel(LoweredText(kOutTables, host, body), row_major(out.data(), 64));
   EXPECT_THAT(Kinds(report), ElementsAre("SimRace 2:1 2:1"));
   const std::string apart = Replaced(body, "s64(tid())", "s64(((tid() / 2) + (ctaid.x() * 32)))");

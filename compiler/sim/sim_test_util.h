@@ -53,6 +53,7 @@ inline std::vector<std::string> Kinds(const Report& report) {
 
 template <class... A>
 Report RunKernel(const ir::Module& module, const RunOptions& options, const A&... arguments) {
+  if (module.kernels.empty()) return {};
   const std::vector<Argument> list{MakeArgument(arguments)...};
   return Run(module, "k", list, options);
 }

@@ -41,7 +41,7 @@ mode_t NewFileMode() {
 
 FileText ReadFile(const std::string& path, size_t max_bytes) {
   const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  struct stat info {};
+  struct stat info{};
   if (file.fd < 0 || ::fstat(file.fd, &info) != 0) return {{}, std::strerror(errno)};
   if (S_ISDIR(info.st_mode)) return {{}, std::strerror(EISDIR)};
 
@@ -64,7 +64,7 @@ FileText ReadFile(const std::string& path, size_t max_bytes) {
 }
 
 std::optional<std::string> WriteFileAtomically(const std::string& path, std::string_view text) {
-  struct stat info {};
+  struct stat info{};
   const bool exists = ::stat(path.c_str(), &info) == 0;
   if (exists && !S_ISREG(info.st_mode)) {  // a device or a pipe: there is nothing to replace
     const Descriptor file{::open(path.c_str(), O_WRONLY | O_CLOEXEC)};

@@ -18,8 +18,8 @@ struct FileText {
 // At most `max_bytes` bytes of the regular file (or pipe) `path`.
 FileText ReadFile(const std::string& path, size_t max_bytes = std::numeric_limits<size_t>::max());
 
-// Writes a temporary file beside `path` and renames it over `path`: a reader sees the old text or the
-// new one, never a part. Keeps the permissions of a file that is replaced. The error, if any.
+// Writes a temporary file beside `path` and renames it over `path`: a reader sees the old text or
+// the new one, never a part. Keeps the permissions of a file that is replaced. The error, if any.
 std::optional<std::string> WriteFileAtomically(const std::string& path, std::string_view text);
 
 }  // namespace choreo

@@ -17,7 +17,8 @@ step(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
 # Moved, because a prefix is packed on one machine and unpacked elsewhere on another.
 file(RENAME ${WORK}/prefix ${WORK}/elsewhere)
 
-step(${CMAKE_COMMAND} -S ${PROJECT} -B ${WORK}/build -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${CXX}
+file(COPY ${PROJECT} DESTINATION ${WORK})
+step(${CMAKE_COMMAND} -S ${WORK}/project -B ${WORK}/build -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${CXX}
      -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH=${WORK}/elsewhere)
 step(${CMAKE_COMMAND} --build ${WORK}/build)
 step(${WORK}/build/app)
@@ -25,8 +26,17 @@ if(NOT output MATCHES "1000 elements scaled by 3")
   message(FATAL_ERROR "unexpected output: ${output}")
 endif()
 
-# A change of the kernel rebuilds it; a second build without one does nothing.
+# Without a change nothing is compiled again; a change of an included .co.h is one.
 step(${CMAKE_COMMAND} --build ${WORK}/build)
 if(output MATCHES "choreo compile")
   message(FATAL_ERROR "the kernel was compiled again without a change")
+endif()
+file(WRITE ${WORK}/project/factor.co.h "#define BIAS 1\n")
+step(${CMAKE_COMMAND} --build ${WORK}/build)
+if(NOT output MATCHES "choreo compile")
+  message(FATAL_ERROR "a change of factor.co.h did not compile the kernel again")
+endif()
+execute_process(COMMAND ${WORK}/build/app RESULT_VARIABLE result)
+if(result EQUAL 0)
+  message(FATAL_ERROR "the program still computes with the old factor.co.h")
 endif()

@@ -1,0 +1,133 @@
+// A CTA of the tile evaluator: threads in lockstep, whole tiles as dense arrays.
+// Scalars are kept a thread, fragments a warpgroup (one value an element, no lane ownership), shared
+// tiles row-major without swizzle. Statements execute for all threads of their scope before the next.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/ir.h"
+#include "sim/cta.h"
+#include "sim/finding.h"
+#include "sim/scalar.h"
+
+namespace choreo::sim {
+
+struct TileLaunch {
+  const ir::Module* module = nullptr;
+  const ir::Kernel* kernel = nullptr;
+  std::vector<ParamMemory> params;                  // by storage
+  std::vector<std::vector<int64_t>> param_strides;  // by storage
+  int threads = 0;
+  uint64_t step_limit = 0;
+  Findings findings;
+  std::string failed_assert;
+};
+
+// A view, evaluated for one thread.
+struct Window {
+  ir::StorageId storage;
+  uint8_t* data = nullptr;   // of the tile [slot], or of the parameter
+  int64_t low = 0, high = 0;  // linear indices that exist
+  int64_t offset = 0;
+  std::vector<int64_t> extents, strides, start;  // of the base
+  struct Axis {
+    size_t base;
+    int64_t extent, step;
+  };
+  std::vector<Axis> axes;
+  // Where the element at `index` (one an axis) lies; null where it is beyond the base extents.
+  uint8_t* At(std::span<const int64_t> index, int64_t bytes, bool& outside) const;
+  bool operator==(const Window&) const = default;
+};
+inline bool operator==(const Window::Axis& a, const Window::Axis& b) {
+  return a.base == b.base && a.extent == b.extent && a.step == b.step;
+}
+
+class TileCta {
+ public:
+  // `vars`: what the host bound, by variable.
+  TileCta(TileLaunch& launch, const std::vector<Value>& vars);
+  void Run(std::span<const int64_t> block);
+
+ private:
+  using Threads = std::span<const int>;
+  enum class Flow : uint8_t { Running, Continued, Broken, Returned };
+
+  // ---- control (tile_cta.cpp) ----
+  void Exec(const ir::Region& region, Threads threads, int scope);
+  template <class Node>
+  void ExecNode(const Node& node, Threads threads, int scope);
+  std::vector<int> Where(ir::ExprId condition, Threads threads);
+  // The threads that leave an iteration for the next one, of those that entered it.
+  std::vector<int> NextIteration(Threads threads);
+  void SetFlow(Threads threads, Flow flow);
+  bool Step();
+
+  void Exec(const ir::Let& op, Threads threads, int scope);
+  void Exec(const ir::VarDecl& op, Threads threads, int scope);
+  void Exec(const ir::Assign& op, Threads threads, int scope);
+  void Exec(const ir::For& op, Threads threads, int scope);
+  void Exec(const ir::While& op, Threads threads, int scope);
+  void Exec(const ir::If& op, Threads threads, int scope);
+  void Exec(const ir::Break& op, Threads threads, int scope);
+  void Exec(const ir::Continue& op, Threads threads, int scope);
+  void Exec(const ir::Return& op, Threads threads, int scope);
+  void Exec(const ir::Parallel& op, Threads threads, int scope);
+  void Exec(const ir::InThreads& op, Threads threads, int scope);
+  void Exec(const ir::Assert& op, Threads threads, int scope);
+  void Exec(const ir::RawCpp& op, Threads threads, int scope);
+  void Exec(const ir::SyncShared&, Threads, int) {}
+
+  // ---- tiles (tile_ops.cpp) ----
+  void Exec(const ir::Decl& op, Threads threads, int scope);
+  void Exec(const ir::FragSet& op, Threads threads, int scope);
+  void Exec(const ir::StoreElem& op, Threads threads, int scope);
+  void Exec(const ir::Apply& op, Threads threads, int scope);
+  void Exec(const ir::CopySync& op, Threads threads, int scope);
+  void Exec(const ir::FragFill& op, Threads threads, int scope);
+  void Exec(const ir::FragCopy& op, Threads threads, int scope);
+  void Exec(const ir::FragReduce& op, Threads threads, int scope);
+  void Exec(const ir::Mma& op, Threads threads, int scope);
+  void Exec(const ir::MmaLoad& op, Threads threads, int scope);
+  void Exec(const ir::MmaStore& op, Threads threads, int scope);
+  void CopyTile(const Window& from, const Window& to, Elem elem);
+  // Calls f(warpgroup, its first thread) for each warpgroup among `threads`.
+  template <class F>
+  void ForEachGroup(Threads threads, F&& f);
+  std::vector<float> Operand(ir::ViewId view, int thread, int64_t rows, int64_t columns);
+
+  // ---- expressions and storage (tile_expr.cpp) ----
+  Value Eval(ir::ExprId id, int thread);
+  int64_t EvalInt(ir::ExprId id, int thread) { return Eval(id, thread).i; }
+  Value EvalCallNode(const ir::Expr& expr, const ir::Call& call, int thread);
+  Window Open(ir::ViewId view, int thread);
+  uint8_t* Single(ir::ViewId view, int thread);
+  Value& Element(ir::StorageId frag, const std::vector<ir::ExprId>& index, int thread);
+  Value& FragAt(ir::StorageId frag, int group, int64_t i, int64_t j = 0) {
+    return frags_[frag.value][static_cast<size_t>(group)]
+                 [static_cast<size_t>(i * columns_[frag.value] + j)];
+  }
+  int64_t Constant(ir::ExprId id) const;
+  const ir::Storage& StorageOf(ir::StorageId id) const { return kernel_.storages[id]; }
+  Value& Var(ir::VarId var, int thread) {
+    return vars_[var.value * static_cast<size_t>(threads_) + static_cast<size_t>(thread)];
+  }
+
+  TileLaunch& launch_;
+  const ir::Kernel& kernel_;
+  int threads_;
+  ir::Loc loc_;
+  uint64_t steps_ = 0;
+  bool stop_ = false;
+  std::vector<Value> vars_;  // by variable, by thread
+  std::vector<Flow> flow_;   // by thread
+  bool flow_changed_ = false;
+  std::vector<int64_t> count_, columns_, rows_;          // by storage: elements of a tile
+  std::vector<std::vector<std::vector<Value>>> frags_;   // by storage, warpgroup
+  std::vector<std::vector<uint8_t>> memory_;             // shared: tiles; local: thread, then tiles
+};
+
+}  // namespace choreo::sim

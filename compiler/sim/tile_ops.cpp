@@ -1,0 +1,239 @@
+// Tiles: declarations, copies, fragments and MMAs of the tile evaluator.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "sim/numeric.h"
+#include "sim/tile_cta.h"
+#include "support/check.h"
+
+namespace choreo::sim {
+namespace {
+
+constexpr int kGroupThreads = 128;
+
+// The thread of a warpgroup that owns an element (of a row: the first of its four owners).
+int OwnerOf(int64_t i, int64_t j) {
+  const auto row = static_cast<int>(i % 64);
+  return row / 16 * 32 + row % 8 * 4 + static_cast<int>(j % 8) / 2;
+}
+
+}  // namespace
+
+template <class F>
+void TileCta::ForEachGroup(Threads threads, F&& f) {
+  int last = -1;
+  for (const int t : threads) {
+    if (t / kGroupThreads == last) continue;
+    last = t / kGroupThreads;
+    f(last, t);
+  }
+}
+
+void TileCta::Exec(const ir::Decl& op, Threads threads, int) {
+  const ir::Storage& storage = StorageOf(op.storage);
+  if (storage.kind == ir::StorageKind::Frag) {
+    ForEachGroup(threads, [&](int group, int) {
+      auto& tile = frags_[op.storage.value][static_cast<size_t>(group)];
+      std::fill(tile.begin(), tile.end(), Value{-1, NAN});
+    });
+  } else if (storage.kind == ir::StorageKind::Local) {
+    auto& memory = memory_[op.storage.value];
+    const size_t bytes = memory.size() / static_cast<size_t>(threads_);
+    for (const int t : threads) {
+      std::memset(memory.data() + static_cast<size_t>(t) * bytes, 0xff, bytes);
+    }
+  }
+}
+
+void TileCta::Exec(const ir::FragSet& op, Threads threads, int) {
+  for (const int t : threads) {
+    const Value value = Eval(op.value, t);
+    Element(op.frag, op.index, t) = value;
+  }
+}
+
+void TileCta::Exec(const ir::StoreElem& op, Threads threads, int) {
+  const Elem elem = StorageOf(kernel_.views[op.dest].storage).elem;
+  // All threads read before one writes, as far as they read the same elements.
+  std::vector<Value> values;
+  for (const int t : threads) values.push_back(Eval(op.value, t));
+  for (size_t i = 0; i < threads.size(); ++i) {
+    uint8_t* at = Single(op.dest, threads[i]);
+    if (at != nullptr) StoreValue(elem, at, values[i]);
+  }
+}
+
+void TileCta::Exec(const ir::Apply& op, Threads threads, int scope) {
+  std::vector<char> active(static_cast<size_t>(threads_), 0);
+  for (const int t : threads) active[static_cast<size_t>(t)] = 1;
+  const size_t id = op.frag.value;
+  const bool row = StorageOf(op.frag).layout == ir::FragLayout::Row || op.vars.size() == 1;
+  ForEachGroup(threads, [&](int group, int) {
+    for (int64_t i = 0; i < rows_[id]; ++i) {
+      for (int64_t j = 0; j < (row ? 1 : columns_[id]); ++j) {
+        const int owner = group * kGroupThreads + OwnerOf(i, j);
+        if (owner >= threads_ || active[static_cast<size_t>(owner)] == 0) continue;
+        Var(op.vars[0], owner).i = i;
+        if (!row) Var(op.vars[1], owner).i = j;
+        Exec(op.body, Threads(&owner, 1), scope);
+        flow_[static_cast<size_t>(owner)] = Flow::Running;
+      }
+    }
+  });
+  flow_changed_ = false;
+}
+
+void TileCta::CopyTile(const Window& from, const Window& to, Elem elem) {
+  const int64_t bytes = Bytes(elem);
+  const size_t rank = to.axes.size();
+  CHOREO_CHECK(from.axes.size() == rank, "a copy between ranks {} and {}", from.axes.size(), rank);
+  int64_t count = 1;
+  for (const Window::Axis& axis : to.axes) count *= std::max<int64_t>(axis.extent, 0);
+  std::vector<int64_t> index(rank, 0);
+  bool outside = false;
+  for (int64_t n = 0; n < count; ++n) {
+    bool beyond = false;
+    const uint8_t* source = from.At(index, bytes, beyond);
+    outside = outside || beyond;
+    uint8_t* target = to.At(index, bytes, beyond);
+    outside = outside || beyond;
+    if (target != nullptr && source != nullptr) {
+      std::memmove(target, source, static_cast<size_t>(bytes));
+    } else if (target != nullptr) {
+      std::memset(target, 0, static_cast<size_t>(bytes));
+    }
+    for (size_t axis = rank; axis-- > 0;) {
+      if (++index[axis] < to.axes[axis].extent) break;
+      index[axis] = 0;
+    }
+  }
+  if (!outside) return;
+  const ir::Storage& storage = StorageOf(from.storage);
+  launch_.findings.Add(diag::kinds::SimOutOfBounds, loc_, storage.loc, from.high, storage.name,
+                       from.low, from.high - 1);
+}
+
+void TileCta::Exec(const ir::CopySync& op, Threads threads, int) {
+  // Done once for each pair of tiles that the executing threads name.
+  std::vector<std::pair<Window, Window>> done;
+  for (const int t : threads) {
+    std::pair<Window, Window> copy{Open(op.src, t), Open(op.dst, t)};
+    if (std::find(done.begin(), done.end(), copy) != done.end()) continue;
+    if (copy.first.data != nullptr && copy.second.data != nullptr) {
+      CopyTile(copy.first, copy.second, StorageOf(copy.first.storage).elem);
+    }
+    done.push_back(std::move(copy));
+  }
+}
+
+void TileCta::Exec(const ir::FragFill& op, Threads threads, int) {
+  ForEachGroup(threads, [&](int group, int first) {
+    auto& tile = frags_[op.frag.value][static_cast<size_t>(group)];
+    std::fill(tile.begin(), tile.end(), Eval(op.value, first));
+  });
+}
+
+void TileCta::Exec(const ir::FragCopy& op, Threads threads, int) {
+  const Elem from = StorageOf(op.src).elem;
+  const Elem to = StorageOf(op.dst).elem;
+  ForEachGroup(threads, [&](int group, int) {
+    const auto& source = frags_[op.src.value][static_cast<size_t>(group)];
+    auto& target = frags_[op.dst.value][static_cast<size_t>(group)];
+    CHOREO_CHECK(source.size() == target.size(), "a copy between fragments of two shapes");
+    for (size_t i = 0; i < source.size(); ++i) target[i] = EvalCast(from, to, source[i]);
+  });
+}
+
+void TileCta::Exec(const ir::FragReduce& op, Threads threads, int) {
+  const Elem elem = StorageOf(op.row).elem;
+  const ir::Intrinsic max = ir::Intrinsic::Max;
+  ForEachGroup(threads, [&](int group, int) {
+    for (int64_t i = 0; i < rows_[op.src.value]; ++i) {
+      Value& row = FragAt(op.row, group, i);
+      if (op.reduce == ir::ReduceKind::Sum) row = {};
+      for (int64_t j = 0; j < columns_[op.src.value]; ++j) {
+        const Value args[2] = {row, FragAt(op.src, group, i, j)};
+        row = op.reduce == ir::ReduceKind::Max ? *EvalCall(max, elem, args)
+                                               : *EvalBinary(ir::BinaryOp::Add, elem, args[0], args[1]);
+      }
+    }
+  });
+}
+
+std::vector<float> TileCta::Operand(ir::ViewId view, int thread, int64_t rows, int64_t columns) {
+  const Window w = Open(view, thread);
+  const Elem elem = StorageOf(w.storage).elem;
+  std::vector<float> tile(static_cast<size_t>(rows * columns), 0.0f);
+  bool outside = false;
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t j = 0; j < columns; ++j) {
+      const int64_t index[2] = {i, j};
+      const uint8_t* at = w.At(index, Bytes(elem), outside);
+      if (at != nullptr) {
+        tile[static_cast<size_t>(i * columns + j)] = static_cast<float>(LoadValue(elem, at).f);
+      }
+    }
+  }
+  return tile;
+}
+
+void TileCta::Exec(const ir::Mma& op, Threads threads, int) {
+  ForEachGroup(threads, [&](int group, int first) {
+    const Window b_view = Open(op.b, first);
+    const int64_t rows = rows_[op.acc.value];
+    const int64_t n = columns_[op.acc.value];
+    const int64_t depth = b_view.axes[op.b_row ? 1 : 0].extent;
+    std::vector<float> a(static_cast<size_t>(rows * depth));
+    if (op.a.valid()) {
+      a = Operand(op.a, first, rows, depth);
+    } else {
+      for (int64_t i = 0; i < rows; ++i) {
+        for (int64_t k = 0; k < depth; ++k) {
+          a[static_cast<size_t>(i * depth + k)] =
+              static_cast<float>(FragAt(op.a_frag, group, i, k).f);
+        }
+      }
+    }
+    const std::vector<float> b =
+        op.b_row ? Operand(op.b, first, n, depth) : Operand(op.b, first, depth, n);
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t j = 0; j < n; ++j) {
+        auto sum = static_cast<float>(FragAt(op.acc, group, i, j).f);
+        for (int64_t k = 0; k < depth; ++k) {
+          sum += a[static_cast<size_t>(i * depth + k)] *
+                 b[static_cast<size_t>(op.b_row ? j * depth + k : k * n + j)];
+        }
+        FragAt(op.acc, group, i, j).f = sum;
+      }
+    }
+  });
+}
+
+void TileCta::Exec(const ir::MmaLoad& op, Threads threads, int) {
+  ForEachGroup(threads, [&](int group, int first) {
+    const std::vector<float> tile =
+        Operand(op.src, first, rows_[op.frag.value], columns_[op.frag.value]);
+    for (size_t i = 0; i < tile.size(); ++i) {
+      frags_[op.frag.value][static_cast<size_t>(group)][i].f = tile[i];
+    }
+  });
+}
+
+void TileCta::Exec(const ir::MmaStore& op, Threads threads, int) {
+  ForEachGroup(threads, [&](int group, int first) {
+    const Window w = Open(op.dst, first);
+    const Elem from = StorageOf(op.frag).elem;
+    const Elem to = StorageOf(w.storage).elem;
+    bool outside = false;
+    for (int64_t i = 0; i < rows_[op.frag.value]; ++i) {
+      for (int64_t j = 0; j < columns_[op.frag.value]; ++j) {
+        const int64_t index[2] = {i, j};
+        uint8_t* at = w.At(std::span(index, w.axes.size()), Bytes(to), outside);
+        if (at != nullptr) StoreValue(to, at, EvalCast(from, to, FragAt(op.frag, group, i, j)));
+      }
+    }
+  });
+}
+
+}  // namespace choreo::sim

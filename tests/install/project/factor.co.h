@@ -1,0 +1,1 @@
+#define BIAS 0
