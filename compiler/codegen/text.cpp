@@ -7,10 +7,31 @@ namespace {
 
 constexpr size_t kWidth = 100;
 
+// How gladly a line is broken before a binary operator: the looser it binds, the gladder. 0: not
+// one.
+int OperatorRank(char first, char second) {
+  const bool single = second == ' ';
+  if ((first == '&' || first == '|') && second == first) return 2;
+  if ((first == '?' || first == ':') && single) return 2;
+  if ((first == '<' || first == '>' || first == '=' || first == '!') && second == '=') return 3;
+  if ((first == '<' || first == '>') && single) return 3;
+  if (first == '+' || first == '-' || first == '|' || first == '&') return single ? 4 : 0;
+  return (first == '*' || first == '/' || first == '%') && single ? 5 : 0;
+}
+
+// Whether the parenthesis at `at` holds too little to stand on a line of its own, or belongs to a
+// statement.
+bool HoldsLittle(std::string_view text, size_t at) {
+  constexpr size_t kLittle = 40;
+  const size_t close = text.find(')', at);
+  return close - at < kLittle || (at > 0 && text[at - 1] == ' ');
+}
+
 // Where to break `text` so that the first part has at most `room` characters: after a comma, after
 // an opening parenthesis or before an operator (in this order), at the shallowest nesting, as late
 // as possible. 0: nowhere. What follows the break may begin with a space.
 size_t BreakPoint(std::string_view text, size_t room) {
+  constexpr int kDepth = 8;  // ranks of one nesting level
   size_t best = 0;
   int best_rank = 1 << 30;
   int depth = 0;
@@ -27,17 +48,15 @@ size_t BreakPoint(std::string_view text, size_t room) {
     if (text.substr(i, 2) == "//") break;  // a comment at the end
     if (c == ')' || c == ']' || c == '}') --depth;
     if (c == '(' || c == '[' || c == '{') ++depth;
-    if (c == '(' && text[i + 1] != ')') consider(i + 1, 4 * depth + 1);
+    if (c == '(' && !HoldsLittle(text, i)) consider(i + 1, kDepth * depth + 1);
     if (c != ' ' || i == 0) continue;
-    const char before = text[i - 1], next = text[i + 1], after = text[i + 2];
-    const bool operators = std::string_view("+-*/?:&|").find(next) != std::string_view::npos;
-    if (before == ',' || before == ';') {
-      consider(i, 4 * depth);
-    } else if (before == '=' && i > 1 && text[i - 2] == ' ') {
+    if (text[i - 1] == ',' || text[i - 1] == ';') {
+      consider(i, kDepth * depth);
+    } else if (text[i - 1] == '=' && i > 1 && text[i - 2] == ' ') {
       // First if the rest then fits on a line, else last.
-      consider(i, text.size() - i + 3 <= room ? 4 * depth - 1 : 4 * depth + 5);
-    } else if (operators && (after == ' ' || (after == next && next != '*'))) {
-      consider(i, 4 * depth + 2);
+      if (depth == 0) consider(i, text.size() - i + 3 <= room ? -1 : 6);
+    } else if (const int rank = OperatorRank(text[i + 1], text[i + 2])) {
+      consider(i, kDepth * depth + rank);
     }
   }
   return best;

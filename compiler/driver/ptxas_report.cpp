@@ -3,6 +3,7 @@
 #include <cxxabi.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <memory>
@@ -33,12 +34,25 @@ int NumberBefore(std::string_view line, std::string_view what) {
   return value;
 }
 
+// The function's name as the source has it. Kernels of tile functions lie in a namespace of generated
+// code and end in `_kernel`; the reader of a report knows the tile function.
 std::string Demangled(std::string_view name) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(
       abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status), std::free);
   std::string readable(status == 0 ? std::string_view(text.get()) : name);
-  return readable.substr(0, readable.find('('));
+  constexpr std::string_view kAnonymous = "(anonymous namespace)::";
+  for (size_t at; (at = readable.find(kAnonymous)) != std::string::npos;) {
+    readable.erase(at, kAnonymous.size());
+  }
+  readable.resize(std::min(readable.find('('), readable.size()));
+  constexpr std::string_view kGenerated = "choreo_gen::";
+  constexpr std::string_view kKernel = "_kernel";
+  if (readable.starts_with(kGenerated) && readable.ends_with(kKernel)) {
+    readable.resize(readable.size() - kKernel.size());
+    readable.erase(0, kGenerated.size());
+  }
+  return readable;
 }
 
 // The message number of "(C7510) …", or nothing.

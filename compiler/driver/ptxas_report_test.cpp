@@ -22,6 +22,15 @@ TEST(PtxasReport, ReadsACleanKernel) {
   EXPECT_EQ(report.other, "");
 }
 
+TEST(PtxasReport, NamesTheTileFunctionOfAGeneratedKernel) {
+  const PtxasReport report = ReadPtxasReport(
+      "ptxas info    : Compiling entry function "
+      "'_ZN10choreo_gen54_GLOBAL__N__a9f92b08_21_v1_manual_baseline_cu_6d6050ec17fill_input_"
+      "kernelEPfi' for 'sm_90a'\n");
+  ASSERT_THAT(report.kernels, SizeIs(1));
+  EXPECT_EQ(report.kernels[0].name, "fill_input");
+}
+
 TEST(PtxasReport, NamesTheKernelThatSpills) {
   const PtxasReport report = ReadPtxasReport(
       "ptxas info    : Compiling entry function '_Z1aPf' for 'sm_90a'\n"

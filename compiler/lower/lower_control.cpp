@@ -8,7 +8,8 @@ void Lowering::Node(ast::StmtId id, const ast::Foreach& node) {
   std::vector<ir::ExprId> bounds;
   for (size_t i = 0; i < node.iterations.size(); ++i) {
     const ast::Iteration& it = node.iterations[i];
-    bounds.push_back(it.bound ? ir::ExprId() : BoundOfEntity(in_.sema.iterated.at(id)[i]));
+    bounds.push_back(it.bound ? ir::ExprId()
+                              : BoundOfEntity(in_.sema.entities[Declared(id)[i]].over));
   }
   ForeachFrom(0, node, Declared(id), bounds);
 }

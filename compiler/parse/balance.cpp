@@ -179,7 +179,9 @@ class Balancer {
     Open top = open_.back();
     if (top.kind != kind && open_counts_.back()[kind] > 0) {
       // The right opener is further out in this statement: those inside were forgotten.
-      while (open_.back().kind != kind) CloseOne(token);
+      uint32_t outermost = 0;
+      while (open_.back().kind != kind) outermost = CloseOne(token);
+      Damage(outermost);
       top = open_.back();
     }
     if (top.kind == kind) {
@@ -207,10 +209,14 @@ class Balancer {
 
   // Closes what is open inside the current statement, which ends before `found`.
   void CloseUnclosed(const Token& found) {
-    while (InsideStatement()) CloseOne(found);
+    if (!InsideStatement()) return;
+    uint32_t outermost = 0;
+    while (InsideStatement()) outermost = CloseOne(found);
+    Damage(outermost);
   }
 
-  void CloseOne(const Token& found) {
+  // Returns where the bracket was opened.
+  uint32_t CloseOne(const Token& found) {
     const Open top = open_.back();
     if (!(braces_reported_ && top.kind == kBrace) && CanReport()) {
       const std::string text(kCloserText[top.kind]);
@@ -221,8 +227,9 @@ class Balancer {
                 Found(found), text)
           .Note(out_.tokens[top.index].use, OpenedHere(top));
     }
-    Damage(top.index);
+    Damage(out_.tokens.size());
     EmitCloser(top.kind, Virtual(top.kind));
+    return top.index;
   }
 
   void DropStray(const Token& token, size_t kind) {
@@ -234,11 +241,11 @@ class Balancer {
 
   // One report for each damaged statement.
   bool CanReport() { return !damaging_ && reports_++ < kMaxReports; }
-  void Damage(uint32_t from) {
+  // The statement is damaged from here on, and from token `from` to here.
+  void Damage(size_t from) {
+    if (!damaging_) damaged_from_ = out_.tokens.size();
     damaging_ = true;
-    for (size_t i = out_.damaged.size(); i > from && !out_.damaged[i - 1]; --i) {
-      out_.damaged[i - 1] = true;
-    }
+    for (; damaged_from_ > from; --damaged_from_) out_.damaged[damaged_from_ - 1] = true;
   }
   void NewStatement() {
     damaging_ = false;
@@ -320,7 +327,8 @@ class Balancer {
   std::vector<TokenKind> after_brace_;  // of a `{`: the kind of the token after its `}`
   bool braces_reported_ = false;
   bool damaging_ = false;
-  uint32_t statement_ = 0;  // index in the output where the current statement starts
+  size_t damaged_from_ = 0;  // while damaging: all tokens from here to the last are damaged
+  uint32_t statement_ = 0;   // index in the output where the current statement starts
   int reports_ = 0;
 };
 

@@ -243,6 +243,15 @@ TEST(FixIts, HintsShowTheKeyword) {
   EXPECT_EQ(parsed->diags.diagnostics()[0].fixits[0].text, "foreach");
 }
 
+TEST(Notes, ShowTheMacro) {
+  const auto parsed = ParseText("#define BAD n + ;\n__co__ void f(int n) {\n  v = BAD;\n}\n");
+  ASSERT_EQ(parsed->diags.diagnostics().size(), 1u) << parsed->Report();
+  const diag::Diagnostic& d = parsed->diags.diagnostics()[0];
+  EXPECT_EQ(parsed->sources.Position(d.range.begin).line, 3u);
+  ASSERT_EQ(d.notes.size(), 1u);
+  EXPECT_EQ(parsed->sources.Position(d.notes[0].range.begin).line, 1u);
+}
+
 TEST(Notes, ShowWhereTheBracketWasOpened) {
   const auto parsed = ParseStatements("v = x.at(n, 2;");
   ASSERT_EQ(parsed->diags.diagnostics().size(), 1u);

@@ -113,9 +113,13 @@ ast::StmtId Parser::ParseParallel(std::vector<ast::Attribute> attributes) {
   const size_t first = pos_;
   Next();
   ast::Parallel parallel{ParseAsync(), std::move(attributes), {}, {}};
-  do parallel.dims.push_back(ParseParallelDim());
-  while (!panic_ && Accept(TokenKind::Comma));
+  const std::optional<ast::Level> outer = level_;
+  do {
+    parallel.dims.push_back(ParseParallelDim());
+    level_ = parallel.dims.back().level;
+  } while (!panic_ && Accept(TokenKind::Comma));
   parallel.body = ParseBody("as the body of `parallel`");
+  level_ = outer;
   return AddStmt(first, std::move(parallel));
 }
 
@@ -123,7 +127,7 @@ ast::StmtId Parser::ParseParallel(std::vector<ast::Attribute> attributes) {
 ast::ParallelDim Parser::ParseParallelDim() {
   const size_t first = pos_;
   vars_understood_ = true;
-  ast::ParallelDim dim{{}, {}, ast::Level::Block, {}, {}};
+  ast::ParallelDim dim{{}, {}, LikelyLevel({}), {}, {}};
   if (At(TokenKind::LBrace)) {
     dim.vars = ParseNames("parallel");
   } else if (!AtWord("by") || AtWord("by", 1)) {
@@ -136,6 +140,16 @@ ast::ParallelDim Parser::ParseParallelDim() {
   if (!panic_) ParseLevel(dim);
   dim.range = RangeFrom(first);
   return dim;
+}
+
+// What a level that is missing or misspelled was most likely meant to be, by its name or its place:
+// later phases then find nothing more to say about it.
+ast::Level Parser::LikelyLevel(std::string_view spelled) const {
+  if (spelled == "cta" || spelled == "grid") return ast::Level::Block;
+  if (spelled == "warp") return ast::Level::Warp;
+  if (!level_) return ast::Level::Block;
+  if (*level_ == ast::Level::Block && !spelled.starts_with("thr")) return ast::Level::Warpgroup;
+  return ast::Level::Thread;
 }
 
 void Parser::ParseLevel(ast::ParallelDim& dim) {
@@ -171,8 +185,7 @@ void Parser::ParseLevel(ast::ParallelDim& dim) {
     diag::Builder builder = Report(diag::kinds::UnknownLevel, dim.level_range, level);
     if (word.text == "warpgroup" || level == "group4") builder.Hint(dim.level_range, "group-4");
     if (word.text == "warp") builder.Hint(dim.level_range, "group");
-    dim.level = word.text == "warpgroup" || word.text == "group" ? ast::Level::Warpgroup
-                                                                 : ast::Level::Thread;
+    dim.level = LikelyLevel(level);
   }
 }
 
@@ -219,6 +232,7 @@ void Parser::ParseIteration(ast::Foreach& loop) {
       ParseSlice(iteration);
     } else if (!header_ends) {
       Unexpected("`in` or `(lo : hi : step)`", "after the variable of `foreach`");
+      iteration.bound = ErrorExpr();
     }
     loop.iterations.push_back(std::move(iteration));
     return;

@@ -59,7 +59,12 @@ class Parser {
   diag::Builder Report(const diag::DiagDef<Args...>& def, SourceRange range,
                        const std::type_identity_t<Args>&... args) {
     if (!MayReport()) return diag::Builder(&suppressed_);
-    return diags_.Emit(def, range, args...);
+    diag::Builder builder = diags_.Emit(def, range, args...);
+    const Token& token = Peek();
+    if (range == token.use && !(range == token.range)) {
+      builder.Note(token.range, "the text comes from this macro");
+    }
+    return builder;
   }
   template <class... Args>
   diag::Builder Fail(const diag::DiagDef<Args...>& def, SourceRange range,
@@ -175,6 +180,7 @@ class Parser {
   ast::StmtId ParseParallel(std::vector<ast::Attribute> attributes);
   ast::ParallelDim ParseParallelDim();
   void ParseLevel(ast::ParallelDim& dim);
+  ast::Level LikelyLevel(std::string_view spelled) const;
   ast::StmtId ParseInThreads();
   ast::StmtId ParseForeach();
   void ParseIteration(ast::Foreach& loop);
@@ -249,7 +255,8 @@ class Parser {
   size_t pos_ = 0;
   bool panic_ = false;
   bool quiet_ = false;  // the rest of the statement is not what it seems: say no more about it
-  bool vars_understood_ = true;  // of the last ParseNames
+  bool vars_understood_ = true;      // of the last ParseNames
+  std::optional<ast::Level> level_;  // of the innermost parallel dimension around
   int depth_ = 0;
   bool arrow_ends_ = false;  // `->` is a mistaken `=>` here, no access through a pointer
   bool depth_reported_ = false;

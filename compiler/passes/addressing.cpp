@@ -12,15 +12,6 @@ int64_t Inner(const ir::Kernel& kernel, const ir::Storage& storage) {
   return storage.dims.empty() ? 1 : *ir::AsInt(kernel, storage.dims.back());
 }
 
-bool Reshaped(const ir::Kernel& kernel, const ir::View& view) {
-  const ir::Storage& storage = kernel.storages[view.storage];
-  if (view.base_offset || view.base_extents.size() != storage.dims.size()) return true;
-  for (size_t i = 0; i < storage.dims.size(); ++i) {
-    if (!ir::Same(kernel, view.base_extents[i], storage.dims[i])) return true;
-  }
-  return false;
-}
-
 // Row-major index over the view's base extents.
 ir::ExprId RowMajor(ir::ExprBuilder& build, const ir::View& view,
                     const std::vector<ir::ExprId>& coordinates, Elem type) {
@@ -54,6 +45,15 @@ ir::ExprId Swizzled(ir::ExprBuilder& build, ir::ExprId element, const ir::Storag
 }
 
 }  // namespace
+
+bool IsReshaped(const ir::Kernel& kernel, const ir::View& view) {
+  const ir::Storage& storage = kernel.storages[view.storage];
+  if (view.base_offset || view.base_extents.size() != storage.dims.size()) return true;
+  for (size_t i = 0; i < storage.dims.size(); ++i) {
+    if (!ir::Same(kernel, view.base_extents[i], storage.dims[i])) return true;
+  }
+  return false;
+}
 
 int64_t KnownDivisor(const ir::Kernel& kernel, ir::ExprId e) {
   constexpr int64_t kAny = int64_t{1} << 30;
@@ -116,7 +116,7 @@ ir::ExprId LinearIndex(ir::ExprBuilder& build, const ir::View& view,
                        const std::vector<ir::ExprId>& coordinates) {
   const ir::Kernel& kernel = build.kernel();
   const ir::Storage& storage = kernel.storages[view.storage];
-  const bool reshaped = Reshaped(kernel, view);
+  const bool reshaped = IsReshaped(kernel, view);
   if (storage.kind == ir::StorageKind::Param) {
     if (reshaped) {
       RequireContiguous(build.kernel(), storage.param_index);
@@ -160,60 +160,30 @@ ir::ExprId LinearIndex(ir::ExprBuilder& build, const ir::View& view,
   return index;
 }
 
-bool InsideBase(const ir::Kernel& kernel, const ir::View& view, size_t axis) {
+bool InsideBase(const ir::Kernel& kernel, const Ranges& ranges, const ir::View& view,
+                size_t axis) {
   const ir::ExprId extent = view.base_extents[axis];
-  const ir::View::Axis* along = nullptr;
-  for (const ir::View::Axis& a : view.axes) {
-    if (static_cast<size_t>(a.base_axis) == axis) along = &a;
-  }
-  const auto start = ir::AsInt(kernel, view.start[axis]);
-  if (along == nullptr) {
-    // A single coordinate: a bounded variable over this very extent, or constants.
-    const auto whole = ir::AsInt(kernel, extent);
-    if (start && whole) return *start >= 0 && *start < *whole;
-    if (const auto* ref = std::get_if<ir::VarRef>(&kernel.exprs[view.start[axis]].node)) {
-      const ir::ExprId bound = kernel.vars[ref->var].bound;
-      return bound && ir::Same(kernel, bound, extent);
+  int64_t reach = 1;  // base elements from the first to the last, both counted
+  for (const ir::View::Axis& along : view.axes) {
+    if (static_cast<size_t>(along.base_axis) != axis) continue;
+    if (!along.step && ir::AsInt(kernel, view.start[axis]) == 0 &&
+        ir::Same(kernel, along.extent, extent)) {
+      return true;
     }
-    return false;
+    const auto length = ir::AsInt(kernel, along.extent);
+    const auto step = along.step ? ir::AsInt(kernel, along.step) : std::optional<int64_t>(1);
+    if (!length || !step || *step <= 0) return false;
+    if (*length <= 0) return true;
+    reach = (*length - 1) * *step + 1;
   }
-  if (!along->step && start == 0 && ir::Same(kernel, along->extent, extent)) return true;
-  const auto whole = ir::AsInt(kernel, extent);
-  const auto length = ir::AsInt(kernel, along->extent);
-  const auto step = along->step ? ir::AsInt(kernel, along->step) : std::optional<int64_t>(1);
-  if (!whole || !length || !step) return false;
-  if (*length <= 0) return true;
-  const int64_t reach = (*length - 1) * *step + 1;
-  if (start) return *start >= 0 && *start + reach <= *whole;
-  // c · v (+ constant) for a variable v of constant bound, as chunkat and tiles of constant tensors make.
-  int64_t offset = 0;
-  ir::ExprId e = view.start[axis];
-  if (const auto* sum = std::get_if<ir::Binary>(&kernel.exprs[e].node);
-      sum && sum->op == ir::BinaryOp::Add) {
-    if (const auto c = ir::AsInt(kernel, sum->right)) {
-      offset = *c;
-      e = sum->left;
-    }
-  }
-  int64_t factor = 1;
-  if (const auto* product = std::get_if<ir::Binary>(&kernel.exprs[e].node);
-      product && product->op == ir::BinaryOp::Mul) {
-    if (const auto c = ir::AsInt(kernel, product->right)) {
-      factor = *c;
-      e = product->left;
-    }
-  }
-  const auto* ref = std::get_if<ir::VarRef>(&kernel.exprs[e].node);
-  if (ref == nullptr || !kernel.vars[ref->var].bound || factor < 0 || offset < 0) return false;
-  const auto bound = ir::AsInt(kernel, kernel.vars[ref->var].bound);
-  return bound && (*bound - 1) * factor + offset + reach <= *whole;
+  return ranges.Inside(view.start[axis], reach, extent);
 }
 
-ir::ExprId InsideCondition(ir::ExprBuilder& build, const ir::View& view,
-                           const std::vector<ir::ExprId>& coordinates, int skip) {
+ir::ExprId InsideCondition(ir::ExprBuilder& build, const Ranges& ranges, const ir::View& view,
+                           const std::vector<ir::ExprId>& coordinates) {
   ir::ExprId condition;
   for (size_t i = 0; i < coordinates.size(); ++i) {
-    if (static_cast<int>(i) == skip || InsideBase(build.kernel(), view, i)) continue;
+    if (InsideBase(build.kernel(), ranges, view, i)) continue;
     // One unsigned comparison covers both ends.
     const ir::ExprId inside = build.Lt(build.Cast(coordinates[i], Elem::kU32),
                                        build.Cast(view.base_extents[i], Elem::kU32));
@@ -224,7 +194,7 @@ ir::ExprId InsideCondition(ir::ExprBuilder& build, const ir::View& view,
 
 int VectorElements(const ir::Kernel& kernel, const ir::View& view, int most_bytes) {
   const ir::Storage& storage = kernel.storages[view.storage];
-  if (view.axes.empty() || Reshaped(kernel, view)) return 1;
+  if (view.axes.empty() || IsReshaped(kernel, view)) return 1;
   const ir::View::Axis& last = view.axes.back();
   const auto extent = ir::AsInt(kernel, last.extent);
   const auto whole = ir::AsInt(kernel, view.base_extents.back());

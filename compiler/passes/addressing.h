@@ -6,6 +6,7 @@
 
 #include "ir/builder.h"
 #include "ir/ir.h"
+#include "passes/ranges.h"
 
 namespace choreo::passes {
 
@@ -22,17 +23,20 @@ int64_t TileAlignment(const ir::Storage& storage);
 std::vector<ir::ExprId> BaseCoordinates(ir::ExprBuilder& build, const ir::View& view,
                                         const std::vector<ir::ExprId>& at);
 
+// Whether the view's base is the storage in another shape (span_as).
+bool IsReshaped(const ir::Kernel& kernel, const ir::View& view);
+
 // The linear index of the element at base coordinates: s64 for parameters, s32 otherwise; see MemElem.
 ir::ExprId LinearIndex(ir::ExprBuilder& build, const ir::View& view,
                        const std::vector<ir::ExprId>& coordinates);
 
 // Whether base axis `axis` of the view stays inside the base for every value of its coordinates.
-bool InsideBase(const ir::Kernel& kernel, const ir::View& view, size_t axis);
+bool InsideBase(const ir::Kernel& kernel, const Ranges& ranges, const ir::View& view, size_t axis);
 
 // The condition (bool) that the coordinates lie inside the base, over the axes that are not
-// provably inside; invalid if none is left. `skip` names an axis that is left out (-1: none).
-ir::ExprId InsideCondition(ir::ExprBuilder& build, const ir::View& view,
-                           const std::vector<ir::ExprId>& coordinates, int skip = -1);
+// provably inside; invalid if none is left.
+ir::ExprId InsideCondition(ir::ExprBuilder& build, const Ranges& ranges, const ir::View& view,
+                           const std::vector<ir::ExprId>& coordinates);
 
 // The largest power of two that divides every value of `e`, as far as its form shows.
 int64_t KnownDivisor(const ir::Kernel& kernel, ir::ExprId e);

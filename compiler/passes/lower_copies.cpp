@@ -20,7 +20,8 @@ class CopyLowering {
         context_(context),
         build_(kernel),
         dependence_(kernel),
-        scope_(kernel, kernel.host.threads) {}
+        scope_(kernel, kernel.host.threads),
+        ranges_(kernel) {}
 
   ir::Region Rewrite(const ir::Region& region, unsigned control) {
     ir::Region out;
@@ -53,6 +54,7 @@ class CopyLowering {
   ir::ExprBuilder build_;
   Dependence dependence_;
   ScopeTracker scope_;
+  Ranges ranges_;
   BarrierState state_;
   std::map<std::string, int> named_barriers_;
   int next_barrier_ = 1;  // 0 is the CTA's
@@ -230,7 +232,7 @@ void CopyLowering::Copy(const ir::CopySync& copy, ir::Region& out, ir::Loc loc, 
   if (!who) return;
   // Readers and writers of the target, and writers of the source, must be done.
   if (state_.Touched(dst.storage) || state_.writes.contains(src.storage)) Barrier(*who, out, loc);
-  CopyLoop loop{kernel_, build_, loc, who->threads, who->index};
+  CopyLoop loop{kernel_, build_, ranges_, loc, who->threads, who->index};
   loop.Copy(src, dst, out);
   state_.reads.insert(src.storage);
   state_.writes.insert(dst.storage);
@@ -246,7 +248,7 @@ void CopyLowering::Fill(const ir::FillTile& fill, ir::Region& out, ir::Loc loc, 
   const auto who = ExecutorsOf(dependence_.Of(dst) | (local ? unsigned{kOnThread} : 0u), loc, control);
   if (!who) return;
   if (state_.Touched(dst.storage)) Barrier(*who, out, loc);
-  CopyLoop loop{kernel_, build_, loc, who->threads, who->index};
+  CopyLoop loop{kernel_, build_, ranges_, loc, who->threads, who->index};
   loop.Fill(dst, fill.value, out);
   state_.writes.insert(dst.storage);
   if (!local && !who->each_alone) Barrier(*who, out, loc);

@@ -18,7 +18,8 @@ constexpr int kWarpRows = 16;   // rows of a warp
 
 class FragmentLowering {
  public:
-  explicit FragmentLowering(ir::Kernel& kernel) : kernel_(kernel), build_(kernel) {
+  explicit FragmentLowering(ir::Kernel& kernel)
+      : kernel_(kernel), build_(kernel), ranges_(kernel) {
     using ir::Intrinsic;
     const auto call = [&](Intrinsic i) { return build_.Call(i, {}); };
     // Where the lane's first element lies in a fragment.
@@ -70,6 +71,7 @@ class FragmentLowering {
 
   ir::Kernel& kernel_;
   ir::ExprBuilder build_;
+  Ranges ranges_;
   ir::VarId row_, column_;
   ir::ExprId rows_, columns_;
 };
@@ -268,7 +270,7 @@ void FragmentLowering::Store(const ir::MmaStore& store, ir::Region& out, ir::Loc
     const std::vector<ir::ExprId> at =
         BaseCoordinates(build_, view, {Row(frag, e), Column(e)});
     const ir::ExprId index = LinearIndex(build_, view, at);
-    const ir::ExprId inside = InsideCondition(build_, view, at);
+    const ir::ExprId inside = InsideCondition(build_, ranges_, view, at);
     ir::Region stored;
     if (pairs) {
       Emit(stored, loc, ir::StoreVec{view.storage, index, {value(e), value(build_.Add(e, 1))}});

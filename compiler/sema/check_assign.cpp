@@ -29,10 +29,12 @@ std::string_view WayToSet(EntityKind kind) {
   switch (kind) {
     case EntityKind::Accumulator:
     case EntityKind::LoadedFrag:
-      return "it is refilled by `mma.fill` or `mma.load`; elements are set in `apply`, whole fragments "
+      return "it is refilled by `mma.fill` or `mma.load`; elements are set in `apply`, whole "
+             "fragments "
              "by `copy`";
     case EntityKind::Storage:
-      return "tiles are written by `dma.copy` or element by element, fragments in `apply` or by `copy`";
+      return "tiles are written by `dma.copy` or element by element, fragments in `apply` or by "
+             "`copy`";
     case EntityKind::Event:
       return "events are completed by `trigger`";
     case EntityKind::DataFuture:
@@ -93,6 +95,7 @@ void Checker::CheckCompoundAssign(ast::StmtId id, const ast::Assign& node) {
   }
   if (target.is_element) MarkWritten(target);
   if (!NeedArithmetic(node.value, value, "=")) return;
+  WarnF64(node.target, target, node.value, value);
   const bool shift = *node.op == ast::BinaryOp::Shl || *node.op == ast::BinaryOp::Shr;
   const bool integer_only = shift || *node.op == ast::BinaryOp::Mod ||
                             *node.op == ast::BinaryOp::BitAnd || *node.op == ast::BinaryOp::BitOr ||
@@ -156,18 +159,21 @@ bool Checker::AssignVisible(ast::StmtId id, const ast::Assign& node, EntityId ta
                             const Value& value) {
   const Entity entity = result_.entities[target];
   const SourceRange range = file_.exprs[node.target].range;
-  if (entity.type.kind == TypeKind::Error && entity.kind != EntityKind::Accumulator) return false;
+  if (entity.type.kind == TypeKind::Error) {
+    // An accumulator without a shape, yet or at all.
+    if (file_.As<ast::MmaFill>(node.value)) result_.assigns[id] = AssignKind::RefillFragment;
+    return false;
+  }
   if (entity.kind == EntityKind::MutableScalar) {
     result_.assigns[id] = AssignKind::SetScalar;
-    return !value.is_error() && Convert(node.value, entity.type.elem, fmt::format("`{}`", entity.name));
+    return !value.is_error() &&
+           Convert(node.value, entity.type.elem, fmt::format("`{}`", entity.name));
   }
   if (value.is_error()) return false;
   const bool is_fill = file_.As<ast::MmaFill>(node.value) != nullptr;
   const bool is_load = file_.As<ast::MmaLoad>(node.value) != nullptr;
-  const bool fragment = entity.type.kind == TypeKind::Fragment || entity.kind == EntityKind::Accumulator;
-  if (fragment && (is_fill || is_load)) {
+  if (entity.type.kind == TypeKind::Fragment && (is_fill || is_load)) {
     result_.assigns[id] = AssignKind::RefillFragment;
-    if (entity.type.kind == TypeKind::Error) return false;
     if (entity.type.rank() != 2 || entity.type.elem != value.type.elem ||
         (is_load && !SameExtents(entity.type.extents, value.type.extents))) {
       Report(diag::kinds::AssignType, range, entity.name, Describe(entity.type),
@@ -182,10 +188,10 @@ bool Checker::AssignVisible(ast::StmtId id, const ast::Assign& node, EntityId ta
   const bool future = entity.kind == EntityKind::DataFuture || entity.kind == EntityKind::OpFuture;
   if (future && value.type.kind == entity.type.kind) {
     result_.assigns[id] = AssignKind::RebindFuture;
-    const bool same = entity.kind == EntityKind::OpFuture ||
-                      (value.type.elem == entity.type.elem &&
-                       value.type.storage == entity.type.storage &&
-                       SameExtents(value.type.extents, entity.type.extents));
+    const bool same =
+        entity.kind == EntityKind::OpFuture ||
+        (value.type.elem == entity.type.elem && value.type.storage == entity.type.storage &&
+         SameExtents(value.type.extents, entity.type.extents));
     if (!same) {
       Report(diag::kinds::AssignType, range, entity.name, Describe(entity.type),
              Describe(value.type));
@@ -199,7 +205,8 @@ bool Checker::AssignVisible(ast::StmtId id, const ast::Assign& node, EntityId ta
     return true;
   }
   Report(diag::kinds::AssignType, range, entity.name, Describe(entity.type), Describe(value.type))
-      .Note(entity.declared, fmt::format("`{}` is declared here; {}", entity.name, WayToSet(entity.kind)));
+      .Note(entity.declared,
+            fmt::format("`{}` is declared here; {}", entity.name, WayToSet(entity.kind)));
   return false;
 }
 

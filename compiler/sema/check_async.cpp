@@ -1,5 +1,5 @@
-// Futures and events: what may be waited for, triggered and bound. Generations and instances are the
-// business of the asynchronous analysis; here it is a matter of types and of old spellings.
+// Futures and events: what may be waited for, triggered and bound. Generations and instances are
+// the business of the asynchronous analysis; here it is a matter of types and of old spellings.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -175,7 +175,8 @@ void Checker::CheckTrigger(ast::StmtId id, const ast::Trigger& node) {
                                   sources_.Text(file_.exprs[node.event].range));
   if (!loads.empty()) fixed += fmt::format(" after {}", list(loads));
   if (text.back() == ';') fixed += ";";
-  const ast::StmtId block = enclosing_.size() > 1 ? enclosing_[enclosing_.size() - 2] : ast::StmtId();
+  const ast::StmtId block =
+      enclosing_.size() > 1 ? enclosing_[enclosing_.size() - 2] : ast::StmtId();
   const bool braces = block.valid() && sources_.Text(file_.stmts[block].range).substr(0, 1) == "{";
   builder.Fix(range, braces ? fixed : fmt::format("{{ {} }}", fixed));
 }

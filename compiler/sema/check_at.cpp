@@ -1,4 +1,5 @@
-// `.at`: tile coordinates, elements and orders; `arr[i]`; one extent of a span; proofs about indices.
+// `.at`: tile coordinates, elements and orders; `arr[i]`; one extent of a span; proofs about
+// indices.
 #include <fmt/format.h>
 
 #include "sema/checker.h"
@@ -24,8 +25,8 @@ Value Checker::CheckAt(ast::ExprId id, const ast::MethodCall& node) {
       break;
   }
   for (const ast::ExprId arg : node.args) Check(arg);
-  diag::Builder builder = Report(diag::kinds::NotATile, file_.exprs[node.base].range, "`.at`",
-                                 Describe(base.type));
+  diag::Builder builder =
+      Report(diag::kinds::NotATile, file_.exprs[node.base].range, "`.at`", Describe(base.type));
   if (base.type.kind == TypeKind::TileArray) builder.Note({}, "one tile of an array is `name[i]`");
   return ErrorValue();
 }
@@ -94,8 +95,8 @@ Value Checker::CheckTileAt(ast::ExprId id, const ast::MethodCall& node, const Va
   return tile;
 }
 
-// A tile of `tile` elements from `start` of an axis of `whole` elements: a tail of a tensor may cross
-// its edge, a part of a shared or local tile may not.
+// A tile of `tile` elements from `start` of an axis of `whole` elements: a tail of a tensor may
+// cross its edge, a part of a shared or local tile may not.
 void Checker::CheckTileBounds(ast::ExprId id, size_t axis, const Value& start, const Extent& tile,
                               const Extent& whole, bool may_have_tail) {
   const auto end = PolyOf(whole);

@@ -12,7 +12,8 @@ void Checker::CheckLaunchBounds(const ast::Attribute& attribute) {
     Report(diag::kinds::AttributeArguments, range, "launch_bounds", rule);
   };
   if (attribute.args.empty() || attribute.args.size() > 2) {
-    fail(attribute.name.range, "it takes `_` or a thread count, then the least number of CTAs an SM");
+    fail(attribute.name.range,
+         "it takes `_` or a thread count, then the least number of CTAs an SM");
     return;
   }
   if (!file_.As<ast::Wildcard>(attribute.args[0])) {
@@ -79,8 +80,9 @@ void Checker::CheckStmtAttributes(ast::StmtId id) {
       CheckSchedule(id, attribute);
       continue;
     }
-    diag::Builder builder = Report(diag::kinds::UnknownAttribute, attribute.name.range,
-                                   attribute.name.text, "a statement takes `schedule`, an MMA only");
+    diag::Builder builder =
+        Report(diag::kinds::UnknownAttribute, attribute.name.range, attribute.name.text,
+               "a statement takes `schedule`, an MMA only");
     Suggest(builder, attribute.name.range, attribute.name.text, {"schedule"});
   }
 }

@@ -10,9 +10,9 @@ namespace choreo::sema {
 namespace {
 
 constexpr std::array<std::string_view, 18> kBuiltins = {
-    "cdiv",   "__max",    "__min", "__exp2f", "__expf",     "__logf",     "__log2f",
-    "__rsqrtf", "__abs",  "__fma", "__to",    "copy",       "reduce_max", "reduce_sum",
-    "all_reduce_sum", "all_reduce_max", "__bar_sync", "__bar_arrive"};
+    "cdiv",       "__max",      "__min",          "__exp2f",        "__expf",     "__logf",
+    "__log2f",    "__rsqrtf",   "__abs",          "__fma",          "__to",       "copy",
+    "reduce_max", "reduce_sum", "all_reduce_sum", "all_reduce_max", "__bar_sync", "__bar_arrive"};
 
 bool IsMath(std::string_view name) {
   return name == "__exp2f" || name == "__expf" || name == "__logf" || name == "__log2f" ||
@@ -23,10 +23,6 @@ bool IsMath(std::string_view name) {
 
 Value Checker::CheckCall(ast::ExprId id, const ast::Call& node) {
   const std::string& name = node.callee.text;
-  if (node.type_arg && name != "__to") {
-    Report(diag::kinds::TypeArgument, node.callee.range, name);
-    return ErrorValue();
-  }
   if (name == "cdiv") {
     if (!NeedArguments(id, node, 2)) return ErrorValue();
     const Value a = Check(node.args[0]), b = Check(node.args[1]);
@@ -73,7 +69,8 @@ Value Checker::CheckMinMax(ast::ExprId id, const ast::Call& node, bool is_max) {
   Value value = Plain(elem);
   if (!IsSigned(elem)) return value;
   if (a.constant && b.constant) {
-    value.constant = is_max ? std::max(*a.constant, *b.constant) : std::min(*a.constant, *b.constant);
+    value.constant =
+        is_max ? std::max(*a.constant, *b.constant) : std::min(*a.constant, *b.constant);
     return value;
   }
   const Bounds x = a.poly ? syms_.BoundsOf(*a.poly) : Bounds{};
@@ -121,8 +118,8 @@ Value Checker::CheckMathCall(ast::ExprId id, const ast::Call& node) {
     return ErrorValue();
   }
   Value value = Plain(elem);
-  if (name == "__abs" && args[0].constant && IsSigned(elem)) {
-    value.constant = *args[0].constant < 0 ? -*args[0].constant : *args[0].constant;
+  if (name == "__abs" && args[0].constant && IsSigned(elem) && *args[0].constant >= 0) {
+    value.constant = args[0].constant;
   }
   return value;
 }

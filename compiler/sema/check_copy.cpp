@@ -7,8 +7,8 @@ namespace choreo::sema {
 
 bool Checker::SameShape(SourceRange range, std::string_view what, const Type& a, const Type& b) {
   if (a.rank() != b.rank()) {
-    diag::Builder builder = Report(diag::kinds::ShapeMismatch, range, what, ShapeText(a.extents),
-                                   ShapeText(b.extents));
+    diag::Builder builder =
+        Report(diag::kinds::ShapeMismatch, range, what, ShapeText(a.extents), ShapeText(b.extents));
     builder.Note({}, "`.sqz()` drops axes of extent 1");
     return false;
   }
@@ -36,8 +36,7 @@ void Checker::NoteSwizzle(const Value& tile, int width, SourceRange range) {
     if (bytes % other == 0) fitting += fmt::format("{}{}", fitting.empty() ? "" : ", ", other);
   }
   Report(diag::kinds::SwizzleWidth, range, width, Describe(root.type), bytes,
-         fitting.empty() ? "none fits; leave `.swiz` out"
-                         : fmt::format("what fits: {}", fitting));
+         fitting.empty() ? "none fits; leave `.swiz` out" : fmt::format("what fits: {}", fitting));
 }
 
 // The tile that a copy fills, after both sides were checked. Anonymous tiles have no root yet.
@@ -65,8 +64,8 @@ Value Checker::CheckCopyOperands(ast::ExprId id, ast::ExprId source, const ast::
   if (!target.anonymous) {
     MarkWritten(*to);
     if (from->type.elem != to->type.elem) {
-      Report(diag::kinds::ElementMismatch, range, fmt::format("`{}`", op), Spelling(from->type.elem),
-             Spelling(to->type.elem));
+      Report(diag::kinds::ElementMismatch, range, fmt::format("`{}`", op),
+             Spelling(from->type.elem), Spelling(to->type.elem));
       return *to;
     }
     if (!SameShape(range, fmt::format("`{}`", op), from->type, to->type)) return *to;
@@ -112,7 +111,8 @@ void Checker::ReportInlineEvent(ast::ExprId id, const ast::TmaCopy& node) {
   fixed.erase(argument, suffix.size());
   fixed.replace(fixed.find("copy"), 4, "load");
   const std::string future = fmt::format("{}_load", event.text);
-  builder.Fix(range, fmt::format("{} = {};\n    trigger {} after {}", future, fixed, event.text, future));
+  builder.Fix(range,
+              fmt::format("{} = {};\n    trigger {} after {}", future, fixed, event.text, future));
 }
 
 Value Checker::CheckTmaCopy(ast::ExprId id, const ast::TmaCopy& node) {
@@ -121,10 +121,10 @@ Value Checker::CheckTmaCopy(ast::ExprId id, const ast::TmaCopy& node) {
   Value tile = CheckCopyOperands(id, node.source, node.target, node.swizzle, op);
   if (tile.is_error()) return tile;
   const ast::StorageClass from = values_[node.source.value].type.storage;
-  const bool loads = from == ast::StorageClass::Global &&
-                     tile.type.storage == ast::StorageClass::Shared;
-  const bool stores = from == ast::StorageClass::Shared &&
-                      tile.type.storage == ast::StorageClass::Global;
+  const bool loads =
+      from == ast::StorageClass::Global && tile.type.storage == ast::StorageClass::Shared;
+  const bool stores =
+      from == ast::StorageClass::Shared && tile.type.storage == ast::StorageClass::Global;
   if (node.inline_event) {
     ReportInlineEvent(id, node);
     return ErrorValue();

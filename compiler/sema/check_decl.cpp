@@ -70,20 +70,17 @@ bool Checker::CheckFragmentShape(SourceRange range, Elem elem, const std::vector
 bool Checker::CheckStoragePlace(const ast::StorageDecl& node,
                                 const ast::StorageDeclarator& declarator) {
   const SourceRange range = declarator.name.range;
-  if (node.storage == ast::StorageClass::Global) {
-    Report(diag::kinds::GlobalStorage, range, declarator.name.text);
-    return false;
-  }
   if (node.storage == ast::StorageClass::Frag && !InWarpgroup()) {
-    Report(diag::kinds::OutsideWarpgroup, range, fmt::format("the fragment `{}`", declarator.name.text));
+    Report(diag::kinds::OutsideWarpgroup, range,
+           fmt::format("the fragment `{}`", declarator.name.text));
     return false;
   }
   const bool filled = node.storage == ast::StorageClass::Shared &&
                       declarator.init == ast::StorageDeclarator::Init::Fill;
-  if ((node.is_event || filled) && (loops_outside_role_ > 0 || role_depth_ > 0 || inthreads_depth_ > 0)) {
-    Report(diag::kinds::StorageInLoop, range,
-           node.is_event ? "an event" : "a filled shared tile", declarator.name.text,
-           loops_outside_role_ > 0 ? "a loop" : "`inthreads`");
+  if ((node.is_event || filled) &&
+      (loops_outside_role_ > 0 || role_depth_ > 0 || inthreads_depth_ > 0)) {
+    Report(diag::kinds::StorageInLoop, range, node.is_event ? "an event" : "a filled shared tile",
+           declarator.name.text, loops_outside_role_ > 0 ? "a loop" : "`inthreads`");
   }
   return true;
 }
@@ -93,7 +90,7 @@ void Checker::CheckStorageDecl(ast::StmtId id, const ast::StorageDecl& node) {
   Value base;
   base.type.elem = node.type;
   base.type.storage = node.storage;
-  base.type.kind = node.is_event ? TypeKind::Event
+  base.type.kind = node.is_event                             ? TypeKind::Event
                    : node.storage == ast::StorageClass::Frag ? TypeKind::Fragment
                                                              : TypeKind::View;
   for (const Argument& dim : dims) {
@@ -103,8 +100,7 @@ void Checker::CheckStorageDecl(ast::StmtId id, const ast::StorageDecl& node) {
     } else if (!dim.value.constant) {
       Report(diag::kinds::NotConstant, range, "an extent of a declared tile", Spelled(dim.expr));
       base.type.kind = TypeKind::Error;
-    } else if (*dim.value.constant <= 0) {
-      Report(diag::kinds::ExtentNotPositive, range, "an extent of a tile", *dim.value.constant);
+    } else if (!NeedExtent(range, "an extent of a tile", *dim.value.constant)) {
       base.type.kind = TypeKind::Error;
     }
     base.type.extents.push_back(ExtentOf(dim.value));
@@ -112,9 +108,6 @@ void Checker::CheckStorageDecl(ast::StmtId id, const ast::StorageDecl& node) {
   std::vector<EntityId> declared;
   for (const ast::StorageDeclarator& declarator : node.declarators) {
     Value value = base;
-    if (node.is_event && node.storage != ast::StorageClass::Shared) {
-      Report(diag::kinds::EventNotShared, declarator.name.range, declarator.name.text);
-    }
     if (!CheckStoragePlace(node, declarator)) value.type.kind = TypeKind::Error;
     if (value.type.kind == TypeKind::Fragment &&
         !CheckFragmentShape(declarator.name.range, node.type, base.type.extents)) {
@@ -124,9 +117,8 @@ void Checker::CheckStorageDecl(ast::StmtId id, const ast::StorageDecl& node) {
       const auto size = NeedConstant(declarator.array_size, "the size of an array");
       if (!size) {
         value.type.kind = TypeKind::Error;
-      } else if (*size <= 0) {
-        Report(diag::kinds::ExtentNotPositive, file_.exprs[declarator.array_size].range,
-               "the size of an array", *size);
+      } else if (!NeedExtent(file_.exprs[declarator.array_size].range, "the size of an array",
+                             *size)) {
         value.type.kind = TypeKind::Error;
       } else {
         value.type.array_size = ExtentOf(*size);

@@ -107,7 +107,8 @@ bool Checker::NeedArithmetic(ast::ExprId id, const Value& value, std::string_vie
   diag::Builder builder =
       Report(diag::kinds::OperandType, file_.exprs[id].range, op, Describe(value.type));
   if (value.type.kind == TypeKind::Fragment) {
-    builder.Note({}, "elements of a fragment are reached in `apply {i, j} in F.span …` as `F.at(i, j)`");
+    builder.Note(
+        {}, "elements of a fragment are reached in `apply {i, j} in F.span …` as `F.at(i, j)`");
   } else if (value.type.kind == TypeKind::View || value.type.kind == TypeKind::DataFuture) {
     builder.Note({}, "an element of a tile is `x.at(i, j)`");
   }
@@ -201,8 +202,7 @@ Value Checker::CheckConditional(ast::ExprId, const ast::Conditional& node) {
     return ErrorValue();
   }
   WarnF64(node.then_value, a, node.else_value, b);
-  const Elem elem = a.type.elem == b.type.elem ? a.type.elem
-                                               : CommonType(a.type.elem, b.type.elem);
+  const Elem elem = a.type.elem == b.type.elem ? a.type.elem : CommonType(a.type.elem, b.type.elem);
   const Value& chosen = condition.constant && *condition.constant == 0 ? b : a;
   Value value = Plain(elem);
   if (condition.constant) {
@@ -229,8 +229,8 @@ Value Checker::CheckIncDec(ast::ExprId id, const ast::IncDec& node) {
   const auto entity = EntityOf(node.operand);
   if (!operand.is_element &&
       !(entity && result_.entities[*entity].kind == EntityKind::MutableScalar)) {
-    diag::Builder builder = Report(diag::kinds::AssignImmutable, file_.exprs[id].range,
-                                   Spelled(node.operand), op);
+    diag::Builder builder =
+        Report(diag::kinds::AssignImmutable, file_.exprs[id].range, Spelled(node.operand), op);
     if (entity) {
       builder.Note(result_.entities[*entity].declared, "it is declared here, without `mutable`");
     }
@@ -246,8 +246,8 @@ Value Checker::CheckIncDec(ast::ExprId id, const ast::IncDec& node) {
 
 // {a, b} and [n, m]: tuples and shapes inside count as their elements.
 Value Checker::CheckList(const std::vector<ast::ExprId>& items, TypeKind kind) {
-  const std::string_view what = kind == TypeKind::Tuple ? "an element of an index tuple"
-                                                        : "an extent of a shape";
+  const std::string_view what =
+      kind == TypeKind::Tuple ? "an element of an index tuple" : "an extent of a shape";
   Value list;
   list.type.kind = kind;
   bool failed = false;

@@ -69,8 +69,8 @@ void Checker::CheckFragmentIndex(ast::ExprId id, const std::vector<Argument>& in
     const std::string want = i < apply_->vars.size()
                                  ? fmt::format("`{}`", result_.entities[apply_->vars[i]].name)
                                  : std::string("a second variable of the `apply`");
-    Report(diag::kinds::FragmentIndex, file_.exprs[indices[i].expr].range,
-           Spelled(indices[i].expr), want);
+    Report(diag::kinds::FragmentIndex, file_.exprs[indices[i].expr].range, Spelled(indices[i].expr),
+           want);
     return;
   }
   if (frag.rank() == 2 && !SameExtents(frag.extents, apply_->frag.extents)) {

@@ -55,8 +55,8 @@ std::optional<Type> Checker::CheckOperandA(ast::ExprId id) {
   if (value.is_error()) return std::nullopt;
   std::optional<Value> tile = value.type.kind == TypeKind::Fragment ? value : AsTile(value);
   if (tile && !NeedClosed(id, *tile)) return std::nullopt;
-  const bool shared = tile && tile->type.kind == TypeKind::View &&
-                      tile->type.storage == ast::StorageClass::Shared;
+  const bool shared =
+      tile && tile->type.kind == TypeKind::View && tile->type.storage == ast::StorageClass::Shared;
   const bool fragment = tile && tile->type.kind == TypeKind::Fragment;
   if (!shared && !fragment) {
     diag::Builder builder = Report(diag::kinds::MmaOperand, range, "A", Describe(value.type),
@@ -70,8 +70,9 @@ std::optional<Type> Checker::CheckOperandA(ast::ExprId id) {
   if (!IsHalf(type.elem)) {
     diag::Builder builder = Report(diag::kinds::MmaElement, range, "A", Describe(type));
     if (fragment) {
-      builder.Note({}, "convert it element by element: `apply {i, j} in x.span x.at(i, j) = "
-                       "__to<bf16>(acc.at(i, j));`");
+      builder.Note({},
+                   "convert it element by element: `apply {i, j} in x.span x.at(i, j) = "
+                   "__to<bf16>(acc.at(i, j));`");
     }
     return std::nullopt;
   }
@@ -109,8 +110,8 @@ std::optional<Type> Checker::CheckOperandB(ast::ExprId id) {
   const std::optional<Value> tile = AsTile(value);
   if (tile && !NeedClosed(id, *tile)) return std::nullopt;
   if (!tile || tile->type.storage != ast::StorageClass::Shared) {
-    diag::Builder builder = Report(diag::kinds::MmaOperand, range, "B", Describe(value.type),
-                                   "a shared tile");
+    diag::Builder builder =
+        Report(diag::kinds::MmaOperand, range, "B", Describe(value.type), "a shared tile");
     if (tile && tile->type.storage == ast::StorageClass::Global) {
       builder.Note({}, "copy it first: `b_s = dma.copy … => shared;`");
     }
@@ -141,8 +142,8 @@ bool Checker::CheckMmaShape(ast::ExprId id, const ast::Mma& node, const Type& a,
     diag::Builder builder = Report(diag::kinds::MmaDepth, b_range, a_k.text, b_k.text,
                                    row ? "[N, K]" : "[K, N]", row ? "row.row" : "row.col");
     if (SameExtent(a_k, b_n)) {
-      builder.Note({}, fmt::format("with B stored {} the MMA is `mma.row.{}`", row ? "[K, N]" : "[N, K]",
-                                   row ? "col" : "row"));
+      builder.Note({}, fmt::format("with B stored {} the MMA is `mma.row.{}`",
+                                   row ? "[K, N]" : "[N, K]", row ? "col" : "row"));
     }
     return false;
   }
@@ -189,8 +190,8 @@ Value Checker::CheckMma(ast::ExprId id, const ast::Mma& node) {
   NoteAccumulatorShape(*acc, n, range);
   const Entity& entity = result_.entities[*acc];
   if (entity.type.kind != TypeKind::Fragment || entity.type.extents[1].value == n) return value;
-  diag::Builder builder = Report(diag::kinds::AccumulatorShapes, range, entity.name,
-                                 ShapeText(entity.type.extents), n);
+  diag::Builder builder =
+      Report(diag::kinds::AccumulatorShapes, range, entity.name, ShapeText(entity.type.extents), n);
   const auto fill = fills_.find(*acc);
   if (fill != fills_.end()) {
     builder.Note(shapes_[fill->second].mma, "this MMA on it decides the shape");

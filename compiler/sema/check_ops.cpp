@@ -101,8 +101,8 @@ Value Checker::CheckArithmetic(ast::ExprId id, const ast::Binary& node, const Va
     return Fold(node.op, Elem::kBool, Elem::kBool, a, b);
   }
   WarnF64(node.left, a, node.right, b);
-  const Elem common = IsShift(node.op) ? CommonType(a.type.elem, Elem::kS32)
-                                       : CommonType(a.type.elem, b.type.elem);
+  const Elem common =
+      IsShift(node.op) ? CommonType(a.type.elem, Elem::kS32) : CommonType(a.type.elem, b.type.elem);
   if (IsShift(node.op)) {
     const Elem promoted = CommonType(a.type.elem, a.type.elem);
     if (b.constant && (*b.constant < 0 || *b.constant >= Bits(promoted))) {
@@ -172,9 +172,10 @@ Value Checker::CheckCompose(const ast::Binary& node, const Value& a, const Value
   value.type.kind = TypeKind::Bounded;
   const auto outer = PolyOf(*a.type.bound);
   const auto product = outer && bound ? Mul(*outer, *bound) : std::nullopt;
-  value.type.bound = product ? ExtentOf(*product)
-                             : Extent{std::nullopt, fmt::format("{} * {}", a.type.bound->text,
-                                                                b.type.bound->text)};
+  value.type.bound =
+      product
+          ? ExtentOf(*product)
+          : Extent{std::nullopt, fmt::format("{} * {}", a.type.bound->text, b.type.bound->text)};
   return value;
 }
 

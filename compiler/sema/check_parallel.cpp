@@ -69,9 +69,7 @@ bool Checker::CheckDim(const ast::ParallelDim& dim, std::vector<int64_t>* bounds
       continue;
     }
     const SourceRange range = file_.exprs[bound].range;
-    if (value.constant && *value.constant <= 0) {
-      Report(diag::kinds::ExtentNotPositive, range, "the bound of a parallel variable",
-             *value.constant);
+    if (value.constant && !NeedExtent(range, "the bound of a parallel variable", *value.constant)) {
       valid = false;
     } else if (dim.level != ast::Level::Block && !value.constant) {
       Report(diag::kinds::NotConstant, range,
@@ -91,11 +89,7 @@ bool Checker::CheckDim(const ast::ParallelDim& dim, std::vector<int64_t>* bounds
   if (!valid) return false;
   int64_t count = 1;
   for (const int64_t bound : *bounds) {
-    if (bound > kMaxThreads) {
-      count = kMaxThreads + 1;
-      break;
-    }
-    count *= bound;
+    count = std::min(count * bound, int64_t{1} << 31);
   }
   return CheckThreadCount(dim, count);
 }
@@ -197,8 +191,8 @@ bool Checker::CheckPredicate(ast::ExprId id, bool* simple) {
     if (binary->op == ast::BinaryOp::Or) *simple = false;
     return CheckPredicate(binary->left, simple) && CheckPredicate(binary->right, simple);
   }
-  const bool comparison = binary && binary->op >= ast::BinaryOp::Less &&
-                          binary->op <= ast::BinaryOp::NotEqual;
+  const bool comparison =
+      binary && binary->op >= ast::BinaryOp::Less && binary->op <= ast::BinaryOp::NotEqual;
   if (comparison) {
     if (binary->op == ast::BinaryOp::NotEqual) *simple = false;
     const auto is_variable = [&](ast::ExprId side) {

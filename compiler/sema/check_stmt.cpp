@@ -123,7 +123,8 @@ void Checker::CheckIf(const ast::If& node) {
   CheckBody(node.then_body);
   CheckBody(node.else_body);
   // After a branch that leaves, the condition still holds for what follows.
-  const bool escapes = Escapes(node.then_body) || (node.else_body.valid() && Escapes(node.else_body));
+  const bool escapes =
+      Escapes(node.then_body) || (node.else_body.valid() && Escapes(node.else_body));
   if (!escapes) guards_ = saved;
 }
 
@@ -172,10 +173,10 @@ Value Checker::SliceValue(const ast::Iteration& iteration, const Value& over) {
     end = high.poly;
   }
   std::optional<Poly> last = end ? Sub(*end, Poly::Constant(1)) : std::nullopt;
-  const bool exact = (!iteration.low.valid() || low.constant) &&
-                     (!iteration.step.valid() || step.constant);
+  const bool exact =
+      (!iteration.low.valid() || low.constant) && (!iteration.step.valid() || step.constant);
   if (step.constant && *step.constant > 1 && last && last->constant()) {
-    const int64_t first = low.constant.value_or(0);
+    const int64_t first = std::max<int64_t>(low.constant.value_or(0), 0);
     if (*last->constant() >= first) {
       last = Poly::Constant(*last->constant() - (*last->constant() - first) % *step.constant);
     }
@@ -183,7 +184,8 @@ Value Checker::SliceValue(const ast::Iteration& iteration, const Value& over) {
     last.reset();
   }
   if (!exact) last.reset();
-  return VariableValue(iteration.var.text, bound, last, TypeKind::Bounded, low.constant.value_or(0));
+  return VariableValue(iteration.var.text, bound, last, TypeKind::Bounded,
+                       low.constant.value_or(0));
 }
 
 EntityId Checker::DeclareIteration(const ast::Iteration& iteration) {
@@ -200,9 +202,7 @@ EntityId Checker::DeclareIteration(const ast::Iteration& iteration) {
   }
   const auto over = scopes_.Find(iteration.var.text);
   if (!over) {
-    diag::Builder builder =
-        Report(diag::kinds::UnknownName, iteration.var.range, iteration.var.text);
-    Suggest(builder, iteration.var.range, iteration.var.text, scopes_.VisibleNames());
+    ReportUnknown(iteration.var);
   } else {
     scopes_.RecordRead(*over, iteration.var.range);
     const Value variable = entity_values_[*over];
@@ -233,10 +233,7 @@ void Checker::CheckForeach(ast::StmtId id, const ast::Foreach& node) {
   }
   if (node.unroll.valid()) {
     const auto count = NeedConstant(node.unroll, "the count of `unroll`");
-    if (count && *count < 1) {
-      Report(diag::kinds::ExtentNotPositive, file_.exprs[node.unroll].range,
-             "the count of `unroll`", *count);
-    }
+    if (count) NeedExtent(file_.exprs[node.unroll].range, "the count of `unroll`", *count);
   }
   const Guards saved = guards_;
   ++loop_depth_, ++loops_outside_role_;
@@ -294,8 +291,8 @@ void Checker::CheckAssert(ast::StmtId, const ast::Assert& node) {
   const Value& condition = Check(node.condition);
   if (!NeedCondition(node.condition, condition)) return;
   if (condition.constant && *condition.constant == 0) {
-    Report(diag::kinds::AssertNeverHolds, file_.exprs[node.condition].range, Spelled(node.condition),
-           node.message);
+    Report(diag::kinds::AssertNeverHolds, file_.exprs[node.condition].range,
+           Spelled(node.condition), node.message);
   }
   if (parallel_depth_ == 0) AssumeHolds(node.condition);
 }
@@ -335,18 +332,18 @@ void Checker::CheckExprStmt(ast::StmtId, const ast::ExprStmt& node) {
 // Before the outermost `parallel` stand only scalars and assertions.
 bool Checker::AllowedBeforeParallel(ast::StmtId id) {
   const ast::StmtNode& node = file_.stmts[id].node;
-  const bool allowed = std::holds_alternative<ast::ScalarDecl>(node) ||
-                       std::holds_alternative<ast::Assign>(node) ||
-                       std::holds_alternative<ast::ExprStmt>(node) ||
-                       std::holds_alternative<ast::Assert>(node) ||
-                       std::holds_alternative<ast::Parallel>(node) ||
-                       std::holds_alternative<ast::ErrorStmt>(node);
+  const auto* expr = std::get_if<ast::ExprStmt>(&node);
+  const bool allowed =
+      std::holds_alternative<ast::ScalarDecl>(node) || std::holds_alternative<ast::Assign>(node) ||
+      (expr && file_.As<ast::IncDec>(expr->expr)) || std::holds_alternative<ast::Assert>(node) ||
+      std::holds_alternative<ast::Parallel>(node) || std::holds_alternative<ast::ErrorStmt>(node);
   const bool parallel = std::holds_alternative<ast::Parallel>(node);
   if (allowed && (!outer_parallel_ || parallel)) return true;
   const auto* block = std::get_if<ast::Block>(&node);
   if (block && block->statements.empty()) return true;
-  diag::Builder builder = Report(diag::kinds::OutsideParallel, file_.stmts[id].range,
-                                 ast::Describe(file_.stmts[id]), outer_parallel_ ? "after" : "before");
+  diag::Builder builder =
+      Report(diag::kinds::OutsideParallel, file_.stmts[id].range, ast::Describe(file_.stmts[id]),
+             outer_parallel_ ? "after" : "before");
   if (outer_parallel_) builder.Note(*outer_parallel_, "the kernel is this `parallel`");
   // Names that it would declare are not to be reported where they are used.
   if (const auto* decl = std::get_if<ast::StorageDecl>(&node)) {

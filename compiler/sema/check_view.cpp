@@ -1,4 +1,5 @@
-// Views: `.subspan`, `.step`, `.view`, `.from`, `.chunkat`, `.span_as`, `.sqz`, and the members `.span` and
+// Views: `.subspan`, `.step`, `.view`, `.from`, `.chunkat`, `.span_as`, `.sqz`, and the members
+// `.span` and
 // `.data`. No data moves: a view is a type and a root.
 #include <fmt/format.h>
 
@@ -10,9 +11,8 @@
 namespace choreo::sema {
 namespace {
 
-constexpr std::array<std::string_view, 11> kMembers = {"subspan", "at",   "step", "view",
-                                                       "from",    "span", "data", "chunkat",
-                                                       "span_as", "sqz",  "span"};
+constexpr std::array<std::string_view, 11> kMembers = {
+    "subspan", "at", "step", "view", "from", "span", "data", "chunkat", "span_as", "sqz", "span"};
 
 bool IsOne(const Extent& extent) { return extent.value == 1; }
 
@@ -64,7 +64,8 @@ std::optional<Value> Checker::TileOf(ast::ExprId id, std::string_view what) {
   if (!tile) {
     diag::Builder builder =
         Report(diag::kinds::NotATile, file_.exprs[id].range, what, Describe(value.type));
-    if (value.type.kind == TypeKind::TileArray) builder.Note({}, "one tile of an array is `name[i]`");
+    if (value.type.kind == TypeKind::TileArray)
+      builder.Note({}, "one tile of an array is `name[i]`");
     return std::nullopt;
   }
   return NeedClosed(id, *tile) ? tile : std::nullopt;
@@ -124,8 +125,8 @@ Value Checker::CheckMethod(ast::ExprId id, const ast::MethodCall& node) {
       return CheckSpanElement(id, node, shape);
     }
   }
-  const bool known = name == "subspan" || name == "view" || name == "chunkat" || name == "span_as" ||
-                     name == "sqz";
+  const bool known = name == "subspan" || name == "view" || name == "chunkat" ||
+                     name == "span_as" || name == "sqz";
   if (!known && name != "span") {
     for (const ast::ExprId arg : node.args) Check(arg);
     diag::Builder builder =
@@ -138,7 +139,8 @@ Value Checker::CheckMethod(ast::ExprId id, const ast::MethodCall& node) {
     for (const ast::ExprId arg : node.args) Check(arg);
     diag::Builder builder = Report(diag::kinds::NotATile, file_.exprs[node.base].range,
                                    fmt::format("`.{}`", name), Describe(base.type));
-    if (base.type.kind == TypeKind::TileArray) builder.Note({}, "one tile of an array is `name[i]`");
+    if (base.type.kind == TypeKind::TileArray)
+      builder.Note({}, "one tile of an array is `name[i]`");
     return ErrorValue();
   }
   if (!NeedClosed(node.base, *tile)) return ErrorValue();
@@ -165,8 +167,7 @@ Value Checker::CheckSubspan(ast::ExprId, const ast::MethodCall& node, const Valu
       if (!NeedInteger(args[i].expr, args[i].value, "an extent of `.subspan`")) return ErrorValue();
       extent = ExtentOf(args[i].value);
       const SourceRange range = file_.exprs[args[i].expr].range;
-      if (extent.value && *extent.value <= 0) {
-        Report(diag::kinds::ExtentNotPositive, range, "an extent of `.subspan`", *extent.value);
+      if (extent.value && !NeedExtent(range, "an extent of `.subspan`", *extent.value)) {
         return ErrorValue();
       }
       if (extent.value && whole.value && *extent.value > *whole.value) {
@@ -197,9 +198,8 @@ Value Checker::CheckStep(ast::ExprId id, const ast::MethodCall& node) {
   }
   for (const Argument& arg : args) {
     if (!NeedInteger(arg.expr, arg.value, "a spacing of `.step`")) return ErrorValue();
-    if (arg.value.constant && *arg.value.constant <= 0) {
-      Report(diag::kinds::ExtentNotPositive, file_.exprs[arg.expr].range, "a spacing of `.step`",
-             *arg.value.constant);
+    if (arg.value.constant &&
+        !NeedExtent(file_.exprs[arg.expr].range, "a spacing of `.step`", *arg.value.constant)) {
       return ErrorValue();
     }
   }
@@ -215,9 +215,8 @@ Value Checker::CheckWindow(ast::ExprId, const ast::MethodCall& node, const Value
   for (const Argument& arg : extents) {
     if (!NeedInteger(arg.expr, arg.value, "an extent of `.view`")) return ErrorValue();
     window.type.extents.push_back(ExtentOf(arg.value));
-    if (arg.value.constant && *arg.value.constant <= 0) {
-      Report(diag::kinds::ExtentNotPositive, file_.exprs[arg.expr].range, "an extent of `.view`",
-             *arg.value.constant);
+    if (arg.value.constant &&
+        !NeedExtent(file_.exprs[arg.expr].range, "an extent of `.view`", *arg.value.constant)) {
       return ErrorValue();
     }
   }
@@ -299,8 +298,8 @@ Value Checker::CheckChunkAt(ast::ExprId, const ast::MethodCall& node, const Valu
                      0, {});
     }
     if (!chunk) {
-      diag::Builder builder = Report(diag::kinds::ChunkDoesNotDivide, range, extent.text,
-                                     arg.type.bound->text, i);
+      diag::Builder builder =
+          Report(diag::kinds::ChunkDoesNotDivide, range, extent.text, arg.type.bound->text, i);
       if (!extent.value) {
         builder.Note({}, fmt::format("state before `parallel` that it does: `assert({} % {} == 0, "
                                      "\"…\");`",

@@ -1,9 +1,9 @@
 // The walk of one tile function that resolves names and types expressions; internal to sema. Every
-// construct has a method, in the file of its family. The walk fills Result; what it knows beyond the
-// contract (symbolic values, where a view's elements live) stays in Value.
+// construct has a method, in the file of its family. The walk fills Result; what it knows beyond
+// the contract (symbolic values, where a view's elements live) stays in Value.
 //
-// A function with accumulators is walked more than once: their shapes come from MMAs further down, so
-// earlier walks, whose diagnostics are dropped, find the shapes.
+// A function with accumulators is walked more than once: their shapes come from MMAs further down,
+// so earlier walks, whose diagnostics are dropped, find the shapes.
 #pragma once
 
 #include <initializer_list>
@@ -28,16 +28,17 @@ struct Value {
   std::optional<int64_t> constant;  // integers and bools
   std::optional<double> real;       // float constants
   std::optional<Poly> poly;         // integers that do not change
-  EntityId root;                    // views and elements: the parameter, tile or future they live in
-  bool scattered = false;           // a view whose elements are certainly not contiguous
-  bool is_element = false;          // `x.at(i, j)`: may be assigned
+  EntityId root;            // views and elements: the parameter, tile or future they live in
+  bool scattered = false;   // a view whose elements are certainly not contiguous
+  bool is_element = false;  // `x.at(i, j)`: may be assigned
   enum class Open : uint8_t { No, Subspan, Window } open = Open::No;  // lacks `.at` or `.from`
-  std::vector<Value> elements;      // of tuples and shapes
-  ast::ExprId value_of;             // the expression an immutable scalar was given
+  std::vector<Value> elements;                                        // of tuples and shapes
+  ast::ExprId value_of;  // the expression an immutable scalar was given
   bool is_error() const { return type.kind == TypeKind::Error; }
 };
 
-// What bound a future: decides whether it is waited for, and whether an event may complete after it.
+// What bound a future: decides whether it is waited for, and whether an event may complete after
+// it.
 enum class FutureOrigin : uint8_t { Complete, TmaLoad, AsyncCopy, Mma };
 
 struct AccumulatorShape {
@@ -64,11 +65,15 @@ class Checker {
   void DeclareParams(const ast::Function& function, ast::FunctionId id);
   void DeclareParam(const ast::Param& param, ast::FunctionId id);
   Extent ParamExtent(ast::ExprId dim, ast::FunctionId id);
+  bool NamesAnything(ast::ExprId id) const;
   void FinishFunction(const ast::Function& function);
 
   // ---- names and entities (names.cpp) ----
   EntityId Declare(EntityKind kind, const ast::Name& name, Value value);
-  EntityId DeclareNew(EntityKind kind, const ast::Name& name, Value value);  // reports a redeclaration
+  EntityId DeclareNew(EntityKind kind, const ast::Name& name,
+                      Value value);  // reports a redeclaration
+  EntityId AddEntity(EntityKind kind, const ast::Name& name, Value value);  // without a scope
+  void ReportUnknown(const ast::Name& name);     // once: later uses stay silent
   void DeclareForgotten(const ast::Name& name);  // after an error: uses of the name stay silent
   Value CheckName(ast::ExprId id, const ast::NameRef& name);
   std::optional<EntityId> EntityOf(ast::ExprId id) const;  // of a NameRef that resolved
@@ -85,6 +90,7 @@ class Checker {
   bool SameExtent(const Extent& a, const Extent& b) const;
   bool SameExtents(const std::vector<Extent>& a, const std::vector<Extent>& b) const;
   Value IntegerOf(const Extent& extent);
+  bool NeedExtent(SourceRange range, std::string_view what, int64_t value);  // 1 … 2^31 - 1
   Poly Opaque(std::string text, const std::optional<Poly>& a, const std::optional<Poly>& b,
               std::optional<int64_t> low, std::optional<Poly> high);
   std::string ShapeText(const std::vector<Extent>& extents) const;
@@ -267,7 +273,7 @@ class Checker {
     SourceRange range;
     ThreadSet threads;
   };
-  struct StorageInfo {  // of events
+  struct StorageInfo {       // of events
     SourceRange after_name;  // where `= ready` would stand
     bool ready = false;
   };
@@ -302,7 +308,7 @@ class Checker {
   std::map<EntityId, FutureOrigin> origins_;
   std::map<EntityId, ast::ExprId> loaded_from_;
   std::map<EntityId, SourceRange> odd_loads_;  // mma.load of other than 64 rows, not yet reported
-  std::map<EntityId, ast::StmtId> fills_;  // accumulators by the fill that makes them
+  std::map<EntityId, ast::StmtId> fills_;      // accumulators by the fill that makes them
   std::map<EntityId, StorageInfo> events_;
   std::vector<F64Warning> f64_warnings_;
   std::map<ast::StmtId, AccumulatorShape> shapes_;  // kept between walks, by the filling statement

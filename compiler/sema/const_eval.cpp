@@ -155,10 +155,10 @@ std::optional<Poly> Checker::FoldPoly(ast::BinaryOp op, const Value& a, const Va
       const bool positive = divisor && *divisor > 0;
       const bool natural = range.low && *range.low >= 0;
       if (positive && natural && range.high && *range.high < *divisor) return a.poly;
-      return Opaque(
-          fmt::format("(({}) % ({}))", syms_.Text(*a.poly), syms_.Text(*b.poly)), a.poly, b.poly,
-          positive ? std::optional<int64_t>(natural ? 0 : 1 - *divisor) : std::nullopt,
-          positive ? std::optional(Poly::Constant(*divisor - 1)) : std::nullopt);
+      return Opaque(fmt::format("(({}) % ({}))", syms_.Text(*a.poly), syms_.Text(*b.poly)), a.poly,
+                    b.poly,
+                    positive ? std::optional<int64_t>(natural ? 0 : 1 - *divisor) : std::nullopt,
+                    positive ? std::optional(Poly::Constant(*divisor - 1)) : std::nullopt);
     }
     default:
       return std::nullopt;

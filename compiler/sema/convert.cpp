@@ -34,8 +34,8 @@ FloatShape ShapeOf(Elem elem) {
 bool IntegerFits(int64_t value, bool from_u64, Elem to) {
   if (Class(to) == ElemClass::Bool) return value == 0 || value == 1;
   if (IsFloat(to)) {
-    const double real = from_u64 ? static_cast<double>(static_cast<uint64_t>(value))
-                                 : static_cast<double>(value);
+    const double real =
+        from_u64 ? static_cast<double>(static_cast<uint64_t>(value)) : static_cast<double>(value);
     if (real == 0) return true;
     int exponent = 0;
     const double fraction = std::frexp(std::fabs(real), &exponent);
@@ -88,9 +88,10 @@ bool Checker::Convert(ast::ExprId id, Elem to, std::string_view what) {
     if (FitsConstant(value, to)) return true;
     if (Narrows(from, to) || IsInteger(to)) {
       const std::string text =
-          value.constant ? (from == Elem::kU64 ? fmt::format("{}", static_cast<uint64_t>(*value.constant))
-                                               : fmt::format("{}", *value.constant))
-                         : fmt::format("{}", *value.real);
+          value.constant
+              ? (from == Elem::kU64 ? fmt::format("{}", static_cast<uint64_t>(*value.constant))
+                                    : fmt::format("{}", *value.constant))
+              : fmt::format("{}", *value.real);
       // -1 in an unsigned of the same width wraps, as in C++.
       if (value.constant && Bits(from) == Bits(to) && IsInteger(to)) return true;
       if (value.constant && IsUnsigned(to) && Bits(to) > Bits(from)) return true;
@@ -108,8 +109,7 @@ bool Checker::Convert(ast::ExprId id, Elem to, std::string_view what) {
                         warning.literal.end <= range.end;
     (inside ? literals : others).push_back(warning);
   }
-  diag::Builder builder =
-      Report(diag::kinds::Narrowing, range, Spelling(from), Spelling(to), what);
+  diag::Builder builder = Report(diag::kinds::Narrowing, range, Spelling(from), Spelling(to), what);
   if (from == Elem::kF64 && !IsInteger(to) && !literals.empty()) {
     f64_warnings_ = std::move(others);
     for (const F64Warning& warning : literals) {
@@ -149,8 +149,11 @@ void Checker::FlushWarnings() {
     const std::string literal(sources_.Text(warning.literal));
     diag::Builder builder =
         Report(diag::kinds::F64BesideF32, warning.literal, literal, Spelling(warning.other));
-    const bool plain = !literal.empty() && (literal[0] == '.' || (literal[0] >= '0' && literal[0] <= '9'));
-    if (plain) builder.Fix(SourceRange({warning.literal.begin.file, warning.literal.end}, warning.literal.end), "f");
+    const bool plain =
+        !literal.empty() && (literal[0] == '.' || (literal[0] >= '0' && literal[0] <= '9'));
+    if (plain)
+      builder.Fix(
+          SourceRange({warning.literal.begin.file, warning.literal.end}, warning.literal.end), "f");
   }
   f64_warnings_.clear();
 }

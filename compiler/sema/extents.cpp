@@ -42,6 +42,12 @@ Value Checker::IntegerOf(const Extent& extent) {
   return value;
 }
 
+bool Checker::NeedExtent(SourceRange range, std::string_view what, int64_t value) {
+  if (value > 0 && value < (int64_t{1} << 31)) return true;
+  Report(diag::kinds::ExtentNotPositive, range, what, value);
+  return false;
+}
+
 Poly Checker::Opaque(std::string text, const std::optional<Poly>& a, const std::optional<Poly>& b,
                      std::optional<int64_t> low, std::optional<Poly> high) {
   AtomInfo info;

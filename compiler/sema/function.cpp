@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "sema/checker.h"
+#include "sema/walk.h"
 
 namespace choreo::sema {
 namespace {
@@ -10,21 +11,26 @@ constexpr int kMaxWalks = 6;  // each finds shapes of accumulators that earlier 
 
 }  // namespace
 
+bool Checker::NamesAnything(ast::ExprId id) const {
+  const ast::ExprNode& node = file_.exprs[id].node;
+  bool names = std::holds_alternative<ast::NameRef>(node);
+  ForEachOperand(node, [&](ast::ExprId operand) { names = names || NamesAnything(operand); });
+  return names;
+}
+
 Extent Checker::ParamExtent(ast::ExprId dim, ast::FunctionId id) {
   const SourceRange range = file_.exprs[dim].range;
   const auto* name = file_.As<ast::NameRef>(dim);
   if (!name) {
-    const Value& value = Check(dim);
-    if (value.is_error()) return ExtentOf(1);
-    if (!NeedInteger(dim, value, "an extent of a parameter")) return ExtentOf(1);
-    if (!value.constant) {
+    if (NamesAnything(dim)) {
       Report(diag::kinds::ParamExtent, range, Spelled(dim));
       return ExtentOf(1);
     }
-    if (*value.constant <= 0 || *value.constant >= (int64_t{1} << 31)) {
-      Report(diag::kinds::ExtentNotPositive, range, "an extent of a parameter", *value.constant);
-      return ExtentOf(1);
-    }
+    const Value& value = Check(dim);
+    if (value.is_error()) return ExtentOf(1);
+    if (!NeedInteger(dim, value, "an extent of a parameter")) return ExtentOf(1);
+    if (!value.constant) return ExtentOf(1);
+    NeedExtent(range, "an extent of a parameter", *value.constant);
     return ExtentOf(*value.constant);
   }
   if (const auto known = scopes_.Find(name->name)) {
@@ -145,7 +151,8 @@ void Checker::FinishFunction(const ast::Function& function) {
     const EntityId entity = result_.params[function_][i];
     if (function.params[i].is_global || !result_.entities[entity].written) continue;
     Report(diag::kinds::AsyncHostParam, async_range_, function.params[i].name.text)
-        .Note(function.params[i].range, "it lies in host memory; `global` in front makes it device memory");
+        .Note(function.params[i].range,
+              "it lies in host memory; `global` in front makes it device memory");
   }
 }
 

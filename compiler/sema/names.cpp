@@ -6,13 +6,18 @@
 
 namespace choreo::sema {
 
-EntityId Checker::Declare(EntityKind kind, const ast::Name& name, Value value) {
-  Entity entity{kind, name.text, name.range, value.type, ast::Level::Thread, value.constant,
-                false, EntityId()};
+EntityId Checker::AddEntity(EntityKind kind, const ast::Name& name, Value value) {
+  Entity entity{kind,           name.text, name.range, value.type, ast::Level::Thread,
+                value.constant, false,     EntityId()};
   if (kind == EntityKind::MutableScalar) entity.constant.reset();
   const EntityId id = result_.entities.Add(std::move(entity));
   const EntityId same = entity_values_.Add(std::move(value));
   CHOREO_CHECK(same == id);
+  return id;
+}
+
+EntityId Checker::Declare(EntityKind kind, const ast::Name& name, Value value) {
+  const EntityId id = AddEntity(kind, name, std::move(value));
   scopes_.Declare(name.text, id);
   return id;
 }
@@ -23,14 +28,27 @@ EntityId Checker::DeclareNew(EntityKind kind, const ast::Name& name, Value value
     if (entity.type.kind != TypeKind::Error && value.type.kind != TypeKind::Error) {
       Report(diag::kinds::Redeclared, name.range, name.text)
           .Note(entity.declared, fmt::format("`{}` is declared here", name.text));
+      value = ErrorValue();
     }
-    value = ErrorValue();
   }
   return Declare(kind, name, std::move(value));
 }
 
 void Checker::DeclareForgotten(const ast::Name& name) {
   Declare(EntityKind::Scalar, name, ErrorValue());
+}
+
+void Checker::ReportUnknown(const ast::Name& name) {
+  std::vector<std::string_view> candidates;
+  for (const std::string_view visible : scopes_.VisibleNames()) {
+    const auto entity = scopes_.Find(std::string(visible));
+    if (entity && result_.entities[*entity].type.kind != TypeKind::Error) {
+      candidates.push_back(visible);
+    }
+  }
+  diag::Builder builder = Report(diag::kinds::UnknownName, name.range, name.text);
+  Suggest(builder, name.range, name.text, std::move(candidates));
+  scopes_.DeclareOutermost(name.text, AddEntity(EntityKind::Scalar, name, ErrorValue()));
 }
 
 std::optional<EntityId> Checker::EntityOf(ast::ExprId id) const {
@@ -54,9 +72,7 @@ Value Checker::CheckName(ast::ExprId id, const ast::NameRef& name) {
   const SourceRange range = file_.exprs[id].range;
   const auto entity = scopes_.Find(name.name);
   if (!entity) {
-    diag::Builder builder = Report(diag::kinds::UnknownName, range, name.name);
-    Suggest(builder, range, name.name, scopes_.VisibleNames());
-    DeclareForgotten({name.name, range});
+    ReportUnknown({name.name, range});
     return ErrorValue();
   }
   result_.refs[id] = *entity;

@@ -1,7 +1,8 @@
-// States of row fragments (language §6). Each lane that owns a row holds one value for it: the same in
-// all of them (agreed, or zero, which is agreed and a part alike), or its own part of a sum or maximum.
-// In: a typed function. Out: diagnostics where a part is taken for the whole, and the like. States are
-// followed through control flow; loops are walked until their entry state is stable, then reported on.
+// States of row fragments (language §6). Each lane that owns a row holds one value for it: the same
+// in all of them (agreed, or zero, which is agreed and a part alike), or its own part of a sum or
+// maximum. In: a typed function. Out: diagnostics where a part is taken for the whole, and the
+// like. States are followed through control flow; loops are walked until their entry state is
+// stable, then reported on.
 #include <fmt/format.h>
 
 #include <map>
@@ -80,7 +81,8 @@ RowState RowStates::Read(EntityId row, SourceRange range) {
 
 // Walks `body` from the current state until what enters an iteration is stable.
 void RowStates::Loop(ast::StmtId body) {
-  const std::vector<State> outer_breaks = std::move(breaks_), outer_continues = std::move(continues_);
+  const std::vector<State> outer_breaks = std::move(breaks_),
+                           outer_continues = std::move(continues_);
   const bool report = report_;
   State entry = state_;
   report_ = false;

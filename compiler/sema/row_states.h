@@ -19,8 +19,8 @@ enum class RowState : uint8_t {
   Agreed,      // one value in all lanes of a row
   PartialSum,  // each lane has its own part
   PartialMax,
-  Unusable,    // agreed on one way here, partial on another
-  Opaque,      // set by C++, or reported already
+  Unusable,  // agreed on one way here, partial on another
+  Opaque,    // set by C++, or reported already
 };
 RowState Join(RowState a, RowState b);
 

@@ -1,5 +1,5 @@
-// What the elements and scalars of an `apply` are over the lanes of a row, and what assigning them makes
-// of a row.
+// What the elements and scalars of an `apply` are over the lanes of a row, and what assigning them
+// makes of a row.
 #include <fmt/format.h>
 
 #include "sema/checker.h"
@@ -23,8 +23,8 @@ std::optional<EntityId> RowStates::RowIn(ast::ExprId expr) const {
   std::optional<EntityId> found;
   if (const auto row = ElementOf(expr)) {
     const auto it = state_.rows.find(*row);
-    const bool partial = it != state_.rows.end() && (it->second == RowState::PartialSum ||
-                                                     it->second == RowState::PartialMax);
+    const bool partial = it != state_.rows.end() &&
+                         (it->second == RowState::PartialSum || it->second == RowState::PartialMax);
     if (partial) return row;
   }
   ForEachOperand(file_.exprs[expr].node, [&](ast::ExprId operand) {
@@ -37,11 +37,12 @@ void RowStates::ReportPart(ast::ExprId expr, Part part, std::string_view use) {
   if (!report_) return;
   const auto row = RowIn(expr);
   const auto ref = result_.refs.find(expr);
-  const std::string name = row                          ? NameOf(*row)
+  const std::string name = row                         ? NameOf(*row)
                            : ref != result_.refs.end() ? result_.entities[ref->second].name
                                                        : std::string("this value");
-  diags_.Emit(diag::kinds::RowPartialUsed, file_.exprs[expr].range, name,
-              part == Part::Max ? "partial maximum" : "partial sum", use)
+  diags_
+      .Emit(diag::kinds::RowPartialUsed, file_.exprs[expr].range, name,
+            part == Part::Max ? "partial maximum" : "partial sum", use)
       .Note({}, part == Part::Max ? "`all_reduce_max` combines the lanes' parts"
                                   : "`all_reduce_sum` combines the lanes' parts");
 }
@@ -153,9 +154,7 @@ RowStates::Part RowStates::EvaluateConditional(const ast::Conditional& node) {
   return lane ? Part::Lane : Part::Agreed;
 }
 
-RowStates::Part RowStates::Condition(ast::ExprId id) {
-  return Other(Evaluate(id), id, "a branch");
-}
+RowStates::Part RowStates::Condition(ast::ExprId id) { return Other(Evaluate(id), id, "a branch"); }
 
 RowStates::Part RowStates::Evaluate(ast::ExprId id) {
   if (!id.valid()) return Part::Agreed;
@@ -314,12 +313,13 @@ void RowStates::AssignRow(EntityId row, const ast::Assign& node) {
       default: {
         const Part left = Other(old, node.target, "this assignment");
         part = Other(part, node.value, "this assignment");
-        if (part == Part::Zero || left == Part::Lane) part = left == Part::Lane ? left : Part::Agreed;
+        if (part == Part::Zero || left == Part::Lane)
+          part = left == Part::Lane ? left : Part::Agreed;
       }
     }
   }
-  const bool differs = part == Part::Lane ||
-                       (lane_control_ > 0 && (part == Part::Agreed || part == Part::Zero));
+  const bool differs =
+      part == Part::Lane || (lane_control_ > 0 && (part == Part::Agreed || part == Part::Zero));
   if (differs && report_) diags_.Emit(diag::kinds::RowLaneValue, range, NameOf(row));
   state_.rows[row] = differs              ? RowState::Opaque
                      : part == Part::Zero ? RowState::Zero

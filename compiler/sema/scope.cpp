@@ -32,6 +32,11 @@ void Scopes::Declare(const std::string& name, EntityId entity) {
   declared_in_[entity] = scope.block;
 }
 
+void Scopes::DeclareOutermost(const std::string& name, EntityId entity) {
+  open_.front().names.try_emplace(name, entity);
+  declared_in_[entity] = open_.front().block;
+}
+
 std::vector<std::string_view> Scopes::VisibleNames() const {
   std::vector<std::string_view> names;
   for (auto scope = open_.rbegin(); scope != open_.rend(); ++scope) {

@@ -1,6 +1,7 @@
-// Names in scope while a function is walked, and the hiding rule: `name = value;` may declare a name
-// that hides an outer scalar or view only if the outer one is read neither in the block of the new one
-// nor after it. Reads and blocks are stamped with a running tick; the rule is judged at the end.
+// Names in scope while a function is walked, and the hiding rule: `name = value;` may declare a
+// name that hides an outer scalar or view only if the outer one is read neither in the block of the
+// new one nor after it. Reads and blocks are stamped with a running tick; the rule is judged at the
+// end.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,8 @@ class Scopes {
   std::optional<EntityId> Find(const std::string& name) const;
   std::optional<EntityId> FindInnermost(const std::string& name) const;
   void Declare(const std::string& name, EntityId entity);  // hides what has the name
+  // In the outermost block: a name that is nowhere declared is reported once.
+  void DeclareOutermost(const std::string& name, EntityId entity);
   std::vector<std::string_view> VisibleNames() const;
   size_t depth() const { return open_.size(); }
 

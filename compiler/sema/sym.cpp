@@ -125,8 +125,8 @@ std::string SymTable::Text(const Poly& poly) const {
   std::string text;
   const auto append = [&](const Poly::Monomial& monomial, int64_t coefficient) {
     const bool negative = coefficient < 0;
-    const uint64_t magnitude = negative ? 0 - static_cast<uint64_t>(coefficient)
-                                        : static_cast<uint64_t>(coefficient);
+    const uint64_t magnitude =
+        negative ? 0 - static_cast<uint64_t>(coefficient) : static_cast<uint64_t>(coefficient);
     text += text.empty() ? (negative ? "-" : "") : (negative ? " - " : " + ");
     std::string factors;
     if (magnitude != 1 || monomial.empty()) factors = std::to_string(magnitude);
@@ -181,8 +181,9 @@ Bounds SymTable::BoundsOf(const Poly& poly) const {
   return bounds;
 }
 
-// Replaces one atom after the other by the end of its range, the latest first: its range may depend on
-// earlier ones. An atom may only stand in terms of one sign, beside factors that are not negative.
+// Replaces one atom after the other by the end of its range, the latest first: its range may depend
+// on earlier ones. An atom may only stand in terms of one sign, beside factors that are not
+// negative.
 std::optional<int64_t> SymTable::Extreme(Poly poly, bool greatest, bool* exact) const {
   for (int steps = 0; steps < 64; ++steps) {
     if (const auto value = poly.constant()) return value;
@@ -266,7 +267,8 @@ bool SymTable::KnownMultiple(const Poly& value, int64_t factor) const {
       const Poly assumed = Rewrite(multiple);
       if (assumed.terms().size() != 1 || assumed.terms().begin()->second != 1) continue;
       const Poly::Monomial& base = assumed.terms().begin()->first;
-      if (!base.empty() && std::includes(monomial.begin(), monomial.end(), base.begin(), base.end()))
+      if (!base.empty() &&
+          std::includes(monomial.begin(), monomial.end(), base.begin(), base.end()))
         gained = std::max(gained, std::gcd(of, factor / known));
     }
     if (known * gained % factor != 0) return false;

@@ -1,6 +1,7 @@
 // Symbolic integers: polynomials with integer coefficients over atoms (dimensions, parameters,
-// iteration variables, and opaque terms such as `cdiv(S, 128)`). Two integers are known to be equal if
-// their polynomials are. Atoms carry what is known of their range, for indices that leave a tile.
+// iteration variables, and opaque terms such as `cdiv(S, 128)`). Two integers are known to be equal
+// if their polynomials are. Atoms carry what is known of their range, for indices that leave a
+// tile.
 #pragma once
 
 #include <cstdint>
@@ -42,10 +43,10 @@ class Poly {
 
 struct AtomInfo {
   std::string text;
-  bool is_variable = false;      // takes every value of its range: parallel, loop and apply variables
-  std::optional<int64_t> low;    // least value
-  std::optional<Poly> high;      // greatest value
-  std::vector<Atom> sources;     // variables that an opaque term depends on
+  bool is_variable = false;    // takes every value of its range: parallel, loop and apply variables
+  std::optional<int64_t> low;  // least value
+  std::optional<Poly> high;    // greatest value
+  std::vector<Atom> sources;   // variables that an opaque term depends on
 };
 
 // The least and greatest value of a polynomial. Exact: the end is reached, by some values of the

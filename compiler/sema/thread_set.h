@@ -1,6 +1,6 @@
 // Exact sets of the threads of a CTA, and the values that parallel variables have in each of them.
-// In: the nesting of `parallel` below the grid and the predicates of `inthreads`. Out: which threads
-// execute, and over which of their neighbours a variable differs.
+// In: the nesting of `parallel` below the grid and the predicates of `inthreads`. Out: which
+// threads execute, and over which of their neighbours a variable differs.
 #pragma once
 
 #include <bitset>

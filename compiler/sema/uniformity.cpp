@@ -1,453 +1,178 @@
-// Uniformity (language §3): collective operations are executed together by all threads of their scope,
-// so control around them, and their coordinates, slots and orders, may not differ between these threads.
+// Uniformity (language §3): collective operations are executed together by all threads of their
+// scope, so control around them, and their coordinates, slots and orders, may not differ between
+// these threads.
 //
-// What a value depends on is kept symbolically (parallel variables, mutable scalars, loads) and judged
-// where it is used, for the threads that execute there. The function is walked twice: once to see the
-// assignments of every mutable scalar and the jumps of every loop, then to report.
-#include <fmt/format.h>
+// What a value depends on is kept symbolically (parallel variables, mutable scalars, loads) and
+// judged where it is used, for the threads that execute there. The function is walked twice: once
+// to see the assignments of every mutable scalar and the jumps of every loop, then to report.
+#include "sema/uniformity.h"
 
-#include <map>
-#include <set>
+#include <fmt/format.h>
 
 #include "sema/checker.h"
 #include "sema/walk.h"
 
 namespace choreo::sema {
-namespace {
-
-struct Dependence {
-  std::set<EntityId> on;   // parallel variables and mutable scalars
-  uint8_t differs = 0;     // whatever they are
-  void Add(const Dependence& other) {
-    on.insert(other.on.begin(), other.on.end());
-    differs |= other.differs;
-  }
-};
 
 std::string_view Between(uint8_t bits) {
   if (bits & kBetweenLanes) return "the threads of a warp";
   return bits & kBetweenWarps ? "the warps of a warpgroup" : "the warpgroups";
 }
 
-class Uniformity {
- public:
-  Uniformity(const ast::File& file, const Result& result, diag::Emitter& diags)
-      : file_(file), result_(result), diags_(diags) {}
-
-  void Run(ast::StmtId body) {
-    for (const bool report : {false, true}) {
-      report_ = report;
-      controls_.clear();
-      active_.set();
-      Visit(body);
-    }
+Dependence Uniformity::OfEntity(EntityId id) const {
+  Dependence result;
+  switch (result_.entities[id].kind) {
+    case EntityKind::ParallelVar:
+      if (result_.entities[id].level != ast::Level::Block) result.on.insert(id);
+      break;
+    case EntityKind::MutableScalar:
+      result.on.insert(id);
+      break;
+    case EntityKind::ElementVar:
+      result.differs = kAnywhere;
+      break;
+    default:
+      if (const auto it = of_.find(id); it != of_.end()) result = it->second;
   }
+  return result;
+}
 
- private:
-  // A branch, loop or apply around the place that is visited. Its id is that of its statement.
-  struct Control {
-    ast::StmtId id;
-    Dependence dependence;
-    enum class Kind : uint8_t { Branch, Loop, Apply, InThreads } kind;
-  };
-  struct Assignment {
-    Dependence value;
-    std::vector<Control> controls;
-  };
-
-  // ---- what values depend on ----
-  Dependence OfEntity(EntityId id) const {
-    Dependence result;
-    switch (result_.entities[id].kind) {
-      case EntityKind::ParallelVar:
-        if (result_.entities[id].level != ast::Level::Block) result.on.insert(id);
-        break;
-      case EntityKind::MutableScalar:
-        result.on.insert(id);
-        break;
-      case EntityKind::ElementVar:
-        result.differs = kAnywhere;
-        break;
-      default:
-        if (const auto it = of_.find(id); it != of_.end()) result = it->second;
-    }
+Dependence Uniformity::Of(ast::ExprId id) const {
+  Dependence result;
+  if (!id.valid()) return result;
+  const ast::ExprNode& node = file_.exprs[id].node;
+  if (std::holds_alternative<ast::NameRef>(node)) {
+    const auto it = result_.refs.find(id);
+    return it == result_.refs.end() ? result : OfEntity(it->second);
+  }
+  if (const auto* vote = std::get_if<ast::AnyOf>(&node)) {
+    result.differs = kBetweenWarpgroups | (vote->warp ? kBetweenWarps : 0);
     return result;
   }
+  ForEachOperand(node, [&](ast::ExprId operand) { result.Add(Of(operand)); });
+  if (IsLoad(id) && !IsReadOnly(id)) result.differs = kAnywhere;
+  return result;
+}
 
-  Dependence Of(ast::ExprId id) const {
-    Dependence result;
-    if (!id.valid()) return result;
-    const ast::ExprNode& node = file_.exprs[id].node;
-    if (std::holds_alternative<ast::NameRef>(node)) {
-      const auto it = result_.refs.find(id);
-      return it == result_.refs.end() ? result : OfEntity(it->second);
-    }
-    if (const auto* vote = std::get_if<ast::AnyOf>(&node)) {
-      result.differs = kBetweenWarpgroups | (vote->warp ? kBetweenWarps : 0);
-      return result;
-    }
-    ForEachOperand(node, [&](ast::ExprId operand) { result.Add(Of(operand)); });
-    if (IsLoad(id) && !IsReadOnly(id)) result.differs = kAnywhere;
-    return result;
-  }
+// `x.at(i, j)` on a tile or fragment, not on `subspan` or an event.
+bool Uniformity::IsLoad(ast::ExprId id) const {
+  const auto* call = file_.As<ast::MethodCall>(id);
+  return call && call->name.text == "at" && result_.types[id].kind == TypeKind::Scalar;
+}
 
-  // `x.at(i, j)` on a tile or fragment, not on `subspan` or an event.
-  bool IsLoad(ast::ExprId id) const {
-    const auto* call = file_.As<ast::MethodCall>(id);
-    return call && call->name.text == "at" && result_.types[id].kind == TypeKind::Scalar;
-  }
-  bool IsReadOnly(ast::ExprId id) const {
-    for (;;) {
-      if (const auto it = result_.refs.find(id); it != result_.refs.end()) {
-        const Entity& entity = result_.entities[it->second];
-        if (entity.kind == EntityKind::ShapedParam) return !entity.written;
-        if (entity.kind != EntityKind::View) return false;
-        const auto alias = aliases_.find(it->second);
-        if (alias == aliases_.end()) return false;
-        id = alias->second;
-      } else if (const auto* call = file_.As<ast::MethodCall>(id)) {
-        id = call->base;
-      } else {
-        return false;
-      }
-    }
-  }
-
-  // ---- for the threads that execute here ----
-  uint8_t Possible() const {
-    uint8_t bits = 0;
-    int warpgroups = 0;
-    for (int group = 0; group < kMaxThreads / kWarpgroup; ++group) {
-      int warps = 0;
-      for (int warp = 0; warp < kWarpgroup / kWarp; ++warp) {
-        int lanes = 0;
-        for (int lane = 0; lane < kWarp; ++lane) {
-          lanes += active_[group * kWarpgroup + warp * kWarp + lane];
-        }
-        if (lanes > 1) bits |= kBetweenLanes;
-        warps += lanes > 0;
-      }
-      if (warps > 1) bits |= kBetweenWarps;
-      warpgroups += warps > 0;
-    }
-    return warpgroups > 1 ? bits | kBetweenWarpgroups : bits;
-  }
-
-  uint8_t Differs(const Dependence& dependence) const {
-    std::set<EntityId> seen;
-    return Differs(dependence, seen);
-  }
-  uint8_t Differs(const Dependence& dependence, std::set<EntityId>& seen) const {
-    uint8_t bits = dependence.differs & Possible();
-    for (const EntityId id : dependence.on) {
-      if (!seen.insert(id).second) continue;
-      if (result_.entities[id].kind == EntityKind::ParallelVar) {
-        bits |= space_.Differs(id, active_);
-        continue;
-      }
-      const auto it = assignments_.find(id);
-      if (it == assignments_.end()) continue;
-      for (const Assignment& assignment : it->second) {
-        bits |= Differs(assignment.value, seen);
-        // Control around the assignment that is not around this place too.
-        for (const Control& control : assignment.controls) {
-          if (!Encloses(control.id)) bits |= Differs(control.dependence, seen);
-        }
-      }
-    }
-    return bits;
-  }
-  bool Encloses(ast::StmtId id) const {
-    for (const Control& control : controls_) {
-      if (control.id == id) return true;
-    }
-    return false;
-  }
-
-  uint8_t ScopeMask() const {
-    switch (space_.scope()) {
-      case ast::Level::Warpgroup:
-        return kBetweenWarps | kBetweenLanes;
-      case ast::Level::Warp:
-        return kBetweenLanes;
-      default:
-        return kAnywhere;
-    }
-  }
-
-  // ---- reports ----
-  // Whether all threads of `mask` come here together. One message an operation.
-  bool CheckControl(SourceRange range, std::string_view op, uint8_t mask) {
-    if (!report_) return true;
-    for (const Control& control : controls_) {
-      if (control.kind == Control::Kind::InThreads) continue;
-      if (control.kind == Control::Kind::Apply) {
-        diags_.Emit(diag::kinds::CollectiveInApply, range, op);
-        return false;
-      }
-      const uint8_t bits = Differs(control.dependence) & mask;
-      if (bits == 0) continue;
-      diags_.Emit(diag::kinds::NonUniformControl, range, op, Between(bits))
-          .Note(HeaderOf(control.id), "the condition is here");
+bool Uniformity::IsReadOnly(ast::ExprId id) const {
+  for (;;) {
+    if (const auto it = result_.refs.find(id); it != result_.refs.end()) {
+      const Entity& entity = result_.entities[it->second];
+      if (entity.kind == EntityKind::ShapedParam) return !entity.written;
+      if (entity.kind != EntityKind::View) return false;
+      const auto alias = aliases_.find(it->second);
+      if (alias == aliases_.end()) return false;
+      id = alias->second;
+    } else if (const auto* call = file_.As<ast::MethodCall>(id)) {
+      id = call->base;
+    } else {
       return false;
     }
-    return true;
   }
-  bool CheckOperand(std::string_view op, ast::ExprId operand, std::string_view what) {
-    if (!report_ || !operand.valid()) return true;
-    const uint8_t bits = Differs(Of(operand)) & ScopeMask();
-    if (bits == 0) return true;
-    diags_.Emit(diag::kinds::NonUniformOperand, file_.exprs[operand].range, op, what, Between(bits));
+}
+
+uint8_t Uniformity::Possible() const {
+  uint8_t bits = 0;
+  int warpgroups = 0;
+  for (int group = 0; group < kMaxThreads / kWarpgroup; ++group) {
+    int warps = 0;
+    for (int warp = 0; warp < kWarpgroup / kWarp; ++warp) {
+      int lanes = 0;
+      for (int lane = 0; lane < kWarp; ++lane) {
+        lanes += active_[group * kWarpgroup + warp * kWarp + lane];
+      }
+      if (lanes > 1) bits |= kBetweenLanes;
+      warps += lanes > 0;
+    }
+    if (warps > 1) bits |= kBetweenWarps;
+    warpgroups += warps > 0;
+  }
+  return warpgroups > 1 ? bits | kBetweenWarpgroups : bits;
+}
+
+uint8_t Uniformity::Differs(const Dependence& dependence) const {
+  std::set<EntityId> seen;
+  return Differs(dependence, seen);
+}
+
+uint8_t Uniformity::Differs(const Dependence& dependence, std::set<EntityId>& seen) const {
+  uint8_t bits = dependence.differs & Possible();
+  for (const EntityId id : dependence.on) {
+    if (!seen.insert(id).second) continue;
+    if (result_.entities[id].kind == EntityKind::ParallelVar) {
+      bits |= space_.Differs(id, active_);
+      continue;
+    }
+    const auto it = assignments_.find(id);
+    if (it == assignments_.end()) continue;
+    for (const Assignment& assignment : it->second) {
+      bits |= Differs(assignment.value, seen);
+      // Control around the assignment that is not around this place too.
+      for (const Control& control : assignment.controls) {
+        if (!Encloses(control.id)) bits |= Differs(control.dependence, seen);
+      }
+    }
+  }
+  return bits;
+}
+
+bool Uniformity::Encloses(ast::StmtId id) const {
+  for (const Control& control : controls_) {
+    if (control.id == id) return true;
+  }
+  return false;
+}
+
+uint8_t Uniformity::ScopeMask() const {
+  switch (space_.scope()) {
+    case ast::Level::Warpgroup:
+      return kBetweenWarps | kBetweenLanes;
+    case ast::Level::Warp:
+      return kBetweenLanes;
+    default:
+      return kAnywhere;
+  }
+}
+
+// Whether all threads of `mask` come here together. One message an operation.
+bool Uniformity::CheckControl(SourceRange range, std::string_view op, uint8_t mask) {
+  if (!report_) return true;
+  for (const Control& control : controls_) {
+    if (control.kind == Control::Kind::InThreads) continue;
+    if (control.kind == Control::Kind::Apply) {
+      diags_.Emit(diag::kinds::CollectiveInApply, range, op);
+      return false;
+    }
+    const uint8_t bits = Differs(control.dependence) & mask;
+    if (bits == 0) continue;
+    diags_.Emit(diag::kinds::NonUniformControl, range, op, Between(bits))
+        .Note(HeaderOf(control.id), "the condition is here");
     return false;
   }
-  SourceRange HeaderOf(ast::StmtId id) const {
-    const ast::StmtNode& node = file_.stmts[id].node;
-    if (const auto* x = std::get_if<ast::If>(&node)) return file_.exprs[x->condition].range;
-    if (const auto* x = std::get_if<ast::While>(&node)) return file_.exprs[x->condition].range;
-    if (const auto* x = std::get_if<ast::Foreach>(&node)) return x->iterations.front().var.range;
-    return SourceRange(file_.stmts[id].range.begin);
-  }
-
-  void CheckCopy(ast::ExprId id, std::string_view op, ast::ExprId source, ast::ExprId target) {
-    if (!CheckOperand(op, source, "the source") || !CheckOperand(op, target, "the destination")) {
-      return;
-    }
-    // A copy whose views are the same in all warpgroups is done once, by all of them.
-    Dependence views = Of(source);
-    views.Add(Of(target));
-    const uint8_t apart = Differs(views) & ~ScopeMask();
-    CheckControl(file_.exprs[id].range, op, kAnywhere & ~apart);
-  }
-
-  // Collective operations inside an expression.
-  void VisitExpr(ast::ExprId id) {
-    if (!id.valid()) return;
-    const ast::Expr& expr = file_.exprs[id];
-    ForEachOperand(expr.node, [&](ast::ExprId operand) { VisitExpr(operand); });
-    if (const auto* x = std::get_if<ast::DmaCopy>(&expr.node)) {
-      CheckCopy(id, "`dma.copy`", x->source, x->target.view);
-    } else if (const auto* x = std::get_if<ast::TmaCopy>(&expr.node)) {
-      CheckOperand("the TMA copy", x->source, "the source") &&
-          CheckOperand("the TMA copy", x->target.view, "the destination") &&
-          CheckControl(expr.range, "the TMA copy", ScopeMask());
-    } else if (const auto* x = std::get_if<ast::Mma>(&expr.node)) {
-      CheckOperand("the MMA", x->a, "A") && CheckOperand("the MMA", x->b, "B") &&
-          CheckControl(expr.range, "the MMA", ScopeMask());
-    } else if (const auto* x = std::get_if<ast::MmaLoad>(&expr.node)) {
-      CheckOperand("`mma.load`", x->source, "the source") &&
-          CheckControl(expr.range, "`mma.load`", ScopeMask());
-    } else if (std::holds_alternative<ast::MmaFill>(expr.node)) {
-      CheckControl(expr.range, "`mma.fill`", ScopeMask());
-    } else if (std::holds_alternative<ast::AnyOf>(expr.node)) {
-      CheckControl(expr.range, "`any_of`", ScopeMask());
-    } else if (const auto* x = std::get_if<ast::Call>(&expr.node)) {
-      const std::string& name = x->callee.text;
-      const bool collective = name == "copy" || name.starts_with("reduce_") ||
-                              name.starts_with("all_reduce_") || name.starts_with("__bar_");
-      if (collective) CheckControl(expr.range, fmt::format("`{}`", name), ScopeMask());
-    } else if (const auto* x = std::get_if<ast::IncDec>(&expr.node)) {
-      Assigned(x->operand, {});
-    }
-  }
-
-  void Assigned(ast::ExprId target, const Dependence& value) {
-    const auto it = result_.refs.find(target);
-    if (report_ || it == result_.refs.end()) return;
-    if (result_.entities[it->second].kind != EntityKind::MutableScalar) return;
-    const size_t home = home_[it->second];
-    std::vector<Control> controls(controls_.begin() + static_cast<long>(std::min(home, controls_.size())),
-                                  controls_.end());
-    assignments_[it->second].push_back({value, std::move(controls)});
-  }
-
-  void Visit(ast::StmtId id);
-  void VisitLoop(ast::StmtId id, const std::vector<ast::ExprId>& bounds, ast::StmtId body);
-  void VisitInThreads(ast::StmtId id, const ast::InThreads& node);
-  void VisitParallel(ast::StmtId id, const ast::Parallel& node);
-  void VisitDeclared(ast::StmtId id);
-  void VisitJump(ast::StmtId id, std::string_view word, bool leaves_function);
-
-  const ast::File& file_;
-  const Result& result_;
-  diag::Emitter& diags_;
-  bool report_ = false;
-  ThreadSpace space_;
-  ThreadSet active_;
-  std::vector<Control> controls_;
-  std::map<EntityId, Dependence> of_;
-  std::map<EntityId, ast::ExprId> aliases_;
-  std::map<EntityId, std::vector<Assignment>> assignments_;
-  std::map<EntityId, size_t> home_;          // control depth of a scalar's declaration
-  std::map<ast::StmtId, Dependence> jumps_;  // what the jumps out of a loop depend on
-};
-
-void Uniformity::VisitDeclared(ast::StmtId id) {
-  const auto it = result_.declared.find(id);
-  if (it == result_.declared.end()) return;
-  const auto* assign = file_.As<ast::Assign>(id);
-  const auto* decl = file_.As<ast::ScalarDecl>(id);
-  for (size_t i = 0; i < it->second.size(); ++i) {
-    const EntityId entity = it->second[i];
-    home_[entity] = controls_.size();
-    ast::ExprId init;
-    if (assign) init = assign->value;
-    if (decl && i < decl->declarators.size()) init = decl->declarators[i].init;
-    const Dependence value = Of(init);
-    of_[entity] = value;
-    if (result_.entities[entity].kind == EntityKind::View) aliases_[entity] = init;
-    const bool is_mutable = result_.entities[entity].kind == EntityKind::MutableScalar;
-    if (is_mutable && !report_) assignments_[entity].push_back({value, {}});
-  }
+  return true;
 }
 
-void Uniformity::VisitLoop(ast::StmtId id, const std::vector<ast::ExprId>& bounds,
-                           ast::StmtId body) {
-  Dependence control = jumps_[id];
-  for (const ast::ExprId bound : bounds) {
-    VisitExpr(bound);
-    control.Add(Of(bound));
-  }
-  controls_.push_back({id, std::move(control), Control::Kind::Loop});
-  Visit(body);
-  controls_.pop_back();
+bool Uniformity::CheckOperand(std::string_view op, ast::ExprId operand, std::string_view what) {
+  if (!report_ || !operand.valid()) return true;
+  const uint8_t bits = Differs(Of(operand)) & ScopeMask();
+  if (bits == 0) return true;
+  diags_.Emit(diag::kinds::NonUniformOperand, file_.exprs[operand].range, op, what, Between(bits));
+  return false;
 }
 
-void Uniformity::VisitInThreads(ast::StmtId id, const ast::InThreads& node) {
-  const ThreadSet outer = active_;
-  if (const auto holds = Holds(file_, result_, space_, node.predicate, active_)) active_ = *holds;
-  // No control for what stands inside, which is executed by these threads only; but a scalar that is
-  // assigned inside and read outside differs between them and the others.
-  controls_.push_back({id, Of(node.predicate), Control::Kind::InThreads});
-  Visit(node.body);
-  controls_.pop_back();
-  active_ = outer;
+SourceRange Uniformity::HeaderOf(ast::StmtId id) const {
+  const ast::StmtNode& node = file_.stmts[id].node;
+  if (const auto* x = std::get_if<ast::If>(&node)) return file_.exprs[x->condition].range;
+  if (const auto* x = std::get_if<ast::While>(&node)) return file_.exprs[x->condition].range;
+  if (const auto* x = std::get_if<ast::Foreach>(&node)) return x->iterations.front().var.range;
+  return SourceRange(file_.stmts[id].range.begin);
 }
-
-void Uniformity::VisitParallel(ast::StmtId id, const ast::Parallel& node) {
-  const auto it = result_.declared.find(id);
-  size_t next = 0, opened = 0;
-  const ThreadSet outer = active_;
-  for (const ast::ParallelDim& dim : node.dims) {
-    std::vector<EntityId> vars;
-    for (size_t i = 0; i < dim.vars.size() && it != result_.declared.end(); ++i) {
-      if (next < it->second.size()) vars.push_back(it->second[next++]);
-    }
-    if (dim.level == ast::Level::Block) continue;
-    std::vector<int64_t> bounds;
-    for (const ast::ExprId bound : dim.bounds) bounds.push_back(result_.constants[bound].value_or(1));
-    space_.Push(dim.level, std::move(vars), std::move(bounds));
-    ++opened;
-  }
-  active_ &= space_.All();
-  Visit(node.body);
-  for (; opened > 0; --opened) space_.Pop();
-  active_ = outer;
-}
-
-void Uniformity::VisitJump(ast::StmtId id, std::string_view word, bool leaves_function) {
-  Dependence condition;
-  for (size_t i = controls_.size(); i-- > 0;) {
-    const bool is_loop = controls_[i].kind == Control::Kind::Loop;
-    if (is_loop && !report_) jumps_[controls_[i].id].Add(condition);
-    if (is_loop && !leaves_function) break;
-    if (controls_[i].kind != Control::Kind::InThreads) condition.Add(controls_[i].dependence);
-  }
-  const uint8_t bits = Differs(condition) & ScopeMask();
-  if (report_ && bits != 0) {
-    diags_.Emit(diag::kinds::NonUniformJump, file_.stmts[id].range, word, Between(bits));
-  }
-}
-
-void Uniformity::Visit(ast::StmtId id) {
-  if (!id.valid()) return;
-  const ast::Stmt& stmt = file_.stmts[id];
-  const ast::StmtNode& node = stmt.node;
-  if (const auto* x = std::get_if<ast::Block>(&node)) {
-    for (const ast::StmtId inner : x->statements) Visit(inner);
-  } else if (const auto* x = std::get_if<ast::ScalarDecl>(&node)) {
-    for (const auto& declarator : x->declarators) VisitExpr(declarator.init);
-    VisitDeclared(id);
-  } else if (const auto* x = std::get_if<ast::Assign>(&node)) {
-    VisitExpr(x->target);
-    VisitExpr(x->value);
-    const auto kind = result_.assigns.find(id);
-    if (kind != result_.assigns.end() && kind->second == AssignKind::Declare) {
-      VisitDeclared(id);
-    } else {
-      Assigned(x->target, Of(x->value));
-    }
-  } else if (const auto* x = std::get_if<ast::ExprStmt>(&node)) {
-    VisitExpr(x->expr);
-  } else if (const auto* x = std::get_if<ast::Parallel>(&node)) {
-    VisitParallel(id, *x);
-  } else if (const auto* x = std::get_if<ast::InThreads>(&node)) {
-    VisitInThreads(id, *x);
-  } else if (const auto* x = std::get_if<ast::Foreach>(&node)) {
-    std::vector<ast::ExprId> bounds;
-    const auto declared = result_.declared.find(id);
-    for (size_t i = 0; i < x->iterations.size(); ++i) {
-      const ast::Iteration& iteration = x->iterations[i];
-      Dependence start = Of(iteration.low);
-      start.Add(Of(iteration.step));
-      for (const ast::ExprId part :
-           {iteration.bound, iteration.low, iteration.high, iteration.step}) {
-        if (part.valid()) bounds.push_back(part);
-      }
-      if (declared != result_.declared.end() && i < declared->second.size()) {
-        of_[declared->second[i]] = start;
-      }
-    }
-    VisitLoop(id, bounds, x->body);
-  } else if (const auto* x = std::get_if<ast::With>(&node)) {
-    for (const ast::ExprId bound : x->bounds) VisitExpr(bound);
-    Visit(x->body);
-  } else if (const auto* x = std::get_if<ast::If>(&node)) {
-    VisitExpr(x->condition);
-    controls_.push_back({id, Of(x->condition), Control::Kind::Branch});
-    Visit(x->then_body);
-    Visit(x->else_body);
-    controls_.pop_back();
-  } else if (const auto* x = std::get_if<ast::While>(&node)) {
-    VisitLoop(id, {x->condition}, x->body);
-  } else if (const auto* x = std::get_if<ast::Apply>(&node)) {
-    controls_.push_back({id, {{}, kBetweenLanes}, Control::Kind::Apply});
-    Visit(x->body);
-    controls_.pop_back();
-  } else if (std::holds_alternative<ast::Return>(node)) {
-    VisitJump(id, "return", true);
-  } else if (std::holds_alternative<ast::Break>(node)) {
-    VisitJump(id, "break", false);
-  } else if (std::holds_alternative<ast::Continue>(node)) {
-    VisitJump(id, "continue", false);
-  } else if (const auto* x = std::get_if<ast::Assert>(&node)) {
-    VisitExpr(x->condition);
-  } else if (const auto* x = std::get_if<ast::Wait>(&node)) {
-    bool operands = true;
-    for (const ast::ExprId operand : x->operands) {
-      VisitExpr(operand);
-      operands = CheckOperand("`wait`", operand, "the event") && operands;
-    }
-    if (operands) CheckControl(stmt.range, "`wait`", ScopeMask());
-  } else if (const auto* x = std::get_if<ast::Trigger>(&node)) {
-    VisitExpr(x->event);
-    if (CheckOperand("`trigger`", x->event, "the event")) {
-      CheckControl(stmt.range, "`trigger`", ScopeMask());
-    }
-  } else if (const auto* x = std::get_if<ast::MmaStore>(&node)) {
-    if (CheckOperand("`mma.store`", x->tile, "the destination")) {
-      CheckControl(stmt.range, "`mma.store`", ScopeMask());
-    }
-  } else if (std::holds_alternative<ast::SyncShared>(node)) {
-    CheckControl(stmt.range, "`sync.shared`", kAnywhere);
-  } else if (const auto* x = std::get_if<ast::CallStmt>(&node)) {
-    for (const ast::ExprId arg : x->args) VisitExpr(arg);
-    if (x->callee.text.find("setreg_") != std::string::npos) {
-      CheckControl(stmt.range, fmt::format("`{}`", x->callee.text), ScopeMask());
-    }
-  }
-}
-
-}  // namespace
 
 void CheckUniformity(const ast::File& file, const Result& result, ast::FunctionId function,
                      diag::Emitter& diags) {

@@ -24,13 +24,17 @@ TileCta::TileCta(TileLaunch& launch, const std::vector<Value>& vars)
     columns_.push_back(storage.dims.size() == 2 && !param ? Constant(storage.dims[1]) : 1);
     auto& frags = frags_.emplace_back();
     auto& memory = memory_.emplace_back();
+    auto& instances = instances_.emplace_back();
     const int64_t bytes = count * storage.array_size * Bytes(storage.elem);
     if (storage.kind == ir::StorageKind::Frag) {
       frags.assign(groups, std::vector<Value>(static_cast<size_t>(count)));
     } else if (!param) {
       const bool local = storage.kind == ir::StorageKind::Local;
+      const size_t warps = (threads + 31) / 32;
+      const size_t copies = local ? threads : storage.anonymous ? warps : 1;
+      if (!local && storage.anonymous) instances.assign(warps, 0);
       // All ones: NaN for floats, so that what was never written shows.
-      memory.assign(static_cast<size_t>(bytes) * (local ? threads : 1), 0xff);
+      memory.assign(static_cast<size_t>(bytes) * copies, 0xff);
     }
   }
 }

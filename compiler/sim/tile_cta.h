@@ -94,6 +94,7 @@ class TileCta {
   void Exec(const ir::MmaLoad& op, Threads threads, int scope);
   void Exec(const ir::MmaStore& op, Threads threads, int scope);
   void CopyTile(const Window& from, const Window& to, Elem elem);
+  void ChooseInstances(const ir::CopySync& op, Threads threads);
   // Calls f(warpgroup, its first thread) for each warpgroup among `threads`.
   template <class F>
   void ForEachGroup(Threads threads, F&& f);
@@ -128,6 +129,9 @@ class TileCta {
   std::vector<int64_t> count_, columns_, rows_;          // by storage: elements of a tile
   std::vector<std::vector<std::vector<Value>>> frags_;   // by storage, warpgroup
   std::vector<std::vector<uint8_t>> memory_;             // shared: tiles; local: thread, then tiles
+  // An anonymous shared tile has an instance for each group whose copy has another source: by
+  // storage, the instance that a warp uses.
+  std::vector<std::vector<int>> instances_;
 };
 
 }  // namespace choreo::sim

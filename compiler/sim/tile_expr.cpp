@@ -103,6 +103,10 @@ Window TileCta::Open(ir::ViewId id, int thread) {
   }
   int64_t tile = slot;
   if (storage.kind == ir::StorageKind::Local) tile += int64_t{thread} * storage.array_size;
+  const std::vector<int>& instances = instances_[view.storage.value];
+  if (!instances.empty()) {
+    tile += int64_t{instances[static_cast<size_t>(thread / 32)]} * storage.array_size;
+  }
   w.data = memory_[view.storage.value].data() + tile * count * Bytes(storage.elem);
   return w;
 }

@@ -114,7 +114,24 @@ void TileCta::CopyTile(const Window& from, const Window& to, Elem elem) {
                        from.low, from.high - 1);
 }
 
+// Groups whose sources differ get a tile each; else there is one for all.
+void TileCta::ChooseInstances(const ir::CopySync& op, Threads threads) {
+  std::vector<int>& instances = instances_[kernel_.views[op.dst].storage.value];
+  if (instances.empty()) return;
+  std::vector<Window> sources;
+  int last = -1;
+  for (const int t : threads) {
+    if (t / 32 == last) continue;
+    last = t / 32;
+    Window source = Open(op.src, t);
+    auto at = std::find(sources.begin(), sources.end(), source);
+    if (at == sources.end()) at = sources.insert(at, std::move(source));
+    instances[static_cast<size_t>(last)] = static_cast<int>(at - sources.begin());
+  }
+}
+
 void TileCta::Exec(const ir::CopySync& op, Threads threads, int) {
+  ChooseInstances(op, threads);
   // Done once for each pair of tiles that the executing threads name.
   std::vector<std::pair<Window, Window>> done;
   for (const int t : threads) {

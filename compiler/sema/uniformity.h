@@ -1,0 +1,96 @@
+// The walk behind CheckUniformity: what values depend on, and the reports (uniformity.cpp), and the
+// statements and operations it visits (uniformity_walk.cpp). Internal to sema.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "sema/sema.h"
+#include "sema/thread_set.h"
+
+namespace choreo::sema {
+
+struct Dependence {
+  std::set<EntityId> on;  // parallel variables and mutable scalars
+  uint8_t differs = 0;    // whatever they are
+  void Add(const Dependence& other) {
+    on.insert(other.on.begin(), other.on.end());
+    differs |= other.differs;
+  }
+};
+
+// How a message names the threads between which a value differs.
+std::string_view Between(uint8_t bits);
+
+class Uniformity {
+ public:
+  Uniformity(const ast::File& file, const Result& result, diag::Emitter& diags)
+      : file_(file), result_(result), diags_(diags) {}
+
+  void Run(ast::StmtId body) {
+    for (const bool report : {false, true}) {
+      report_ = report;
+      controls_.clear();
+      active_.set();
+      Visit(body);
+    }
+  }
+
+ private:
+  // A branch, loop or apply around the place that is visited. Its id is that of its statement.
+  struct Control {
+    ast::StmtId id;
+    Dependence dependence;
+    enum class Kind : uint8_t { Branch, Loop, Apply, InThreads } kind;
+  };
+  struct Assignment {
+    Dependence value;
+    std::vector<Control> controls;
+  };
+
+  // ---- what values depend on ----
+  Dependence OfEntity(EntityId id) const;
+  Dependence Of(ast::ExprId id) const;
+  bool IsLoad(ast::ExprId id) const;
+  bool IsReadOnly(ast::ExprId id) const;
+
+  // ---- for the threads that execute here ----
+  uint8_t Possible() const;
+  uint8_t Differs(const Dependence& dependence) const;
+  uint8_t Differs(const Dependence& dependence, std::set<EntityId>& seen) const;
+  bool Encloses(ast::StmtId id) const;
+  uint8_t ScopeMask() const;
+
+  // ---- reports ----
+  bool CheckControl(SourceRange range, std::string_view op, uint8_t mask);
+  bool CheckOperand(std::string_view op, ast::ExprId operand, std::string_view what);
+  SourceRange HeaderOf(ast::StmtId id) const;
+  void CheckCopy(ast::ExprId id, std::string_view op, ast::ExprId source, ast::ExprId target);
+
+  // ---- the walk (uniformity_walk.cpp) ----
+  void VisitExpr(ast::ExprId id);
+  void Assigned(ast::ExprId target, const Dependence& value);
+  void Visit(ast::StmtId id);
+  void VisitLoop(ast::StmtId id, const std::vector<ast::ExprId>& bounds, ast::StmtId body);
+  void VisitInThreads(ast::StmtId id, const ast::InThreads& node);
+  void VisitParallel(ast::StmtId id, const ast::Parallel& node);
+  void VisitDeclared(ast::StmtId id);
+  void VisitJump(ast::StmtId id, std::string_view word, bool leaves_function);
+
+  const ast::File& file_;
+  const Result& result_;
+  diag::Emitter& diags_;
+  bool report_ = false;
+  ThreadSpace space_;
+  ThreadSet active_;
+  std::vector<Control> controls_;
+  std::map<EntityId, Dependence> of_;
+  std::map<EntityId, ast::ExprId> aliases_;
+  std::map<EntityId, std::vector<Assignment>> assignments_;
+  std::map<EntityId, size_t> home_;          // control depth of a scalar's declaration
+  std::map<ast::StmtId, Dependence> jumps_;  // what the jumps out of a loop depend on
+};
+
+}  // namespace choreo::sema

@@ -1,0 +1,286 @@
+// Lowering preserves meaning: what the tile evaluator computes from tile state, the machine computes
+// from lowered state, under the default schedule and random ones, without a finding.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "diag/render.h"
+#include "driver/compilation.h"
+#include "sim/numeric.h"
+#include "sim/sim.h"
+
+namespace choreo {
+namespace {
+
+struct Tensor {
+  Elem elem;
+  std::vector<uint8_t> bytes;
+  std::vector<int64_t> extents, strides;
+};
+struct Scalar {
+  int64_t integer;
+  double real;
+};
+using Argument = std::variant<Tensor, Scalar>;
+
+// Values from -2 to 2 in steps of 1/32 that narrow floats hold exactly; integers from -64 to 64.
+Tensor MakeTensor(Elem elem, std::vector<int64_t> extents, uint64_t seed) {
+  Tensor t{elem, {}, std::move(extents), {}};
+  int64_t count = 1;
+  t.strides.resize(t.extents.size());
+  for (size_t axis = t.extents.size(); axis-- > 0;) {
+    t.strides[axis] = count;
+    count *= t.extents[axis];
+  }
+  const auto size = static_cast<size_t>(Bytes(elem));
+  t.bytes.resize(static_cast<size_t>(count) * size);
+  for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+    uint64_t x = (i + 1) * 0x9e3779b97f4a7c15ull + seed * 0xd1342543de82ef95ull;
+    x ^= x >> 29;
+    x *= 0xbf58476d1ce4e5b9ull;
+    const auto step = static_cast<double>(static_cast<int64_t>(x >> 57) - 64);
+    sim::DispatchElem(elem, [&]<Elem E>() {
+      using Reg = typename sim::ElemTraits<E>::Reg;
+      const double value = std::is_floating_point_v<Reg> ? step / 32 : step;
+      sim::ElemTraits<E>::Store(&t.bytes[i * size], static_cast<Reg>(value));
+    });
+  }
+  return t;
+}
+
+double At(const Tensor& t, size_t i) {
+  return sim::DispatchElem(t.elem, [&]<Elem E>() {
+    return static_cast<double>(
+        sim::ElemTraits<E>::Load(&t.bytes[i * static_cast<size_t>(Bytes(E))]));
+  });
+}
+
+std::vector<sim::Argument> Borrow(std::vector<Argument>& arguments) {
+  std::vector<sim::Argument> list;
+  for (Argument& argument : arguments) {
+    sim::Argument a;
+    if (auto* t = std::get_if<Tensor>(&argument)) {
+      a.rank = static_cast<int>(t->extents.size());
+      a.data = t->bytes.data();
+      a.element_bytes = Bytes(t->elem);
+      a.extent = t->extents.data();
+      a.stride = t->strides.data();
+    } else {
+      a.integer = std::get<Scalar>(argument).integer;
+      a.real = std::get<Scalar>(argument).real;
+    }
+    list.push_back(a);
+  }
+  return list;
+}
+
+struct Compiled {
+  ir::Module tile, lowered;
+};
+
+std::optional<Compiled> Compile(const std::string& name, const std::string& text,
+                                std::vector<lex::CommandLineDefine> defines = {}) {
+  Compiled compiled;
+  driver::CompileOptions options;
+  options.emit = driver::Emit::Lowered;
+  options.defines = std::move(defines);
+  options.after_pass = [&](std::string_view phase, const ir::Module& module) {
+    if (phase == "lower") compiled.tile = module;
+  };
+  driver::Compilation result = driver::Compile(name, text, options);
+  for (const diag::Diagnostic& d : result.diags.diagnostics()) {
+    if (d.severity == diag::Severity::Error) {
+      ADD_FAILURE() << result.sources.Describe(d.range.begin) << ": " << d.message;
+    }
+  }
+  if (!result.lowered) return std::nullopt;
+  compiled.lowered = std::move(*result.lowered);
+  return compiled;
+}
+
+// `tolerance`: relative to the larger of 1 and the value.
+void ExpectSame(const Compiled& compiled, const std::string& kernel,
+                const std::vector<Argument>& arguments, double tolerance = 0, int schedules = 3) {
+  std::vector<Argument> expected = arguments;
+  const sim::Report oracle = sim::RunTile(compiled.tile, kernel, Borrow(expected));
+  EXPECT_EQ(sim::RenderFindings(compiled.tile, oracle.findings), "");
+  EXPECT_EQ(oracle.failed_assert, "");
+  for (int schedule = 0; schedule < schedules; ++schedule) {
+    std::vector<Argument> got = arguments;
+    sim::RunOptions options;
+    options.schedule_seed = static_cast<uint64_t>(schedule);
+    const sim::Report report = sim::Run(compiled.lowered, kernel, Borrow(got), options);
+    EXPECT_EQ(sim::RenderFindings(compiled.lowered, report.findings), "") << kernel;
+    EXPECT_EQ(report.failed_assert, "");
+    for (size_t a = 0; a < got.size(); ++a) {
+      const auto* t = std::get_if<Tensor>(&got[a]);
+      if (t == nullptr) continue;
+      const Tensor& want = std::get<Tensor>(expected[a]);
+      int shown = 0;
+      for (size_t i = 0; i < t->bytes.size() / static_cast<size_t>(Bytes(t->elem)); ++i) {
+        const double x = At(*t, i), y = At(want, i);
+        if (std::fabs(x - y) <= tolerance * std::max(1.0, std::fabs(y))) continue;
+        if (std::isnan(x) && std::isnan(y)) continue;
+        if (++shown > 5) break;
+        ADD_FAILURE() << kernel << ", argument " << a << ", element " << i << ": " << x
+                      << ", not " << y << " (schedule " << schedule << ")";
+      }
+    }
+  }
+}
+
+std::string ReadText(const std::string& path) {
+  std::ifstream in(path);
+  EXPECT_TRUE(in.good()) << path;
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+TEST(DifferentialTest, ElementsAndScalars) {
+  const auto compiled = Compile("elements.co", R"(
+__co__ void saxpy(float a, global f32 [N] x, global f32 [N] y, global s64 [N] z) {
+  parallel blk by cdiv(N, 64) : block, t by 64 : thread {
+    i = blk # t;
+    if (i < N) {
+      y.at(i) = a * x.at(i) + (i > 2 && x.at(i - 1) > 0.0f ? y.at(i) : 3.0f);
+      s64 wide = __to<s64>(i) * 1000003;
+      z.at(i) = wide - (i % 7 == 0 ? 5 : i / 3);
+    }
+  }
+}
+__co__ void stencil(f32 [N] x, f32 [ROWS, 8] sorted) {
+  assert(N == ROWS * 8, "sizes");
+  parallel b by cdiv(ROWS, 32) : block, t by 32 : thread {
+    row = b # t;
+    if (row < ROWS) {
+      local f32 [8] v;
+      foreach i in 8 v.at(i) = x.at(row * 8 + i);
+      foreach i in 7 {
+        foreach j in 7 {
+          lo = __min(v.at(j), v.at(j + 1));
+          hi = __max(v.at(j), v.at(j + 1));
+          v.at(j) = lo;
+          v.at(j + 1) = hi;
+        }
+      }
+      foreach i in 8 sorted.at(row, i) = v.at(i);
+    }
+  }
+}
+)");
+  ASSERT_TRUE(compiled);
+  ExpectSame(*compiled, "saxpy",
+             {Scalar{0, 1.5}, MakeTensor(Elem::kF32, {150}, 1), MakeTensor(Elem::kF32, {150}, 2),
+              MakeTensor(Elem::kS64, {150}, 3)});
+  ExpectSame(*compiled, "stencil",
+             {MakeTensor(Elem::kF32, {560}, 1), MakeTensor(Elem::kF32, {70, 8}, 2)});
+}
+
+TEST(DifferentialTest, SharedScratchAndNarrowedScopes) {
+  const auto compiled = Compile("sums.co", R"(
+__co__ void block_sums(global s32 [N] x, global s32 [BLOCKS] sums, global s32 [BLOCKS] firsts) {
+  assert(N == BLOCKS * 128, "x must hold 128 elements a block");
+  parallel b by BLOCKS : block {
+    shared s32 [4] partial;
+    shared s32 [128] staged;
+    parallel w by 4 : group, lane by 32 : thread {
+      staged.at(w * 32 + lane) = x.at(b * 128 + (w # lane));
+      sync.shared;
+      inthreads (lane == 0) {
+        mutable s32 s = 0;
+        foreach i in 32 s += staged.at(w * 32 + i);
+        partial.at(w) = s;
+      }
+      inthreads (w == 3) { inthreads (lane == 5) firsts.at(b) = staged.at(0); }
+    }
+    parallel t by 128 : thread {
+      inthreads (t == 0) { sums.at(b) = partial.at(0) + partial.at(1) + partial.at(2) + partial.at(3); }
+    }
+  }
+}
+)");
+  ASSERT_TRUE(compiled);
+  ExpectSame(*compiled, "block_sums",
+             {MakeTensor(Elem::kS32, {384}, 1), MakeTensor(Elem::kS32, {3}, 2),
+              MakeTensor(Elem::kS32, {3}, 3)});
+}
+
+const char* const kGemm = R"(
+__co__ void gemm_nt(global ELEM [M, K] A, global ELEM [N, K] B, global f32 [M, N] C) {
+  parallel {bx, by} by [cdiv(M, 128), cdiv(N, TILE_N)] : block {
+    parallel wgm by 2 : group-4 {
+      acc = mma.fill.f32 0.0f;
+      foreach k in cdiv(K, TILE_K) {
+        a_s = dma.copy.swiz<SWIZ> A.subspan(128, TILE_K).at(bx, k) => shared;
+        b_s = dma.copy.swiz<SWIZ> B.subspan(TILE_N, TILE_K).at(by, k) => shared;
+        mma.row.row acc, a_s.chunkat(wgm, _), b_s;
+      }
+      mma.store acc, C.subspan(128, TILE_N).at(bx, by).chunkat(wgm, _);
+    }
+  }
+}
+__co__ void gemm_nn(global ELEM [M, K] A, global ELEM [K, N] B, global f32 [M, N] C) {
+  parallel {bx, by} by [cdiv(M, 128), cdiv(N, TILE_N)] : block {
+    parallel wgm by 2 : group-4 {
+      acc = mma.fill.f32 0.0f;
+      foreach k in cdiv(K, TILE_K) {
+        a_s = dma.copy.swiz<SWIZ> A.subspan(128, TILE_K).at(bx, k) => shared;
+        b_s = dma.copy.swiz<SWIZ> B.subspan(TILE_K, TILE_N).at(k, by) => shared;
+        mma.row.col acc, a_s.chunkat(wgm, _), b_s;
+      }
+      mma.store acc, C.subspan(128, TILE_N).at(bx, by).chunkat(wgm, _);
+    }
+  }
+}
+)";
+
+class GemmTest : public testing::TestWithParam<std::tuple<const char*, int, int, int>> {};
+TEST_P(GemmTest, LoweredAsMeant) {
+  const auto& [elem, tile_n, tile_k, swizzle] = GetParam();
+  const auto compiled = Compile("gemm.co", kGemm,
+                                {{"ELEM", elem},
+                                 {"TILE_N", std::to_string(tile_n)},
+                                 {"TILE_K", std::to_string(tile_k)},
+                                 {"SWIZ", std::to_string(swizzle)}});
+  ASSERT_TRUE(compiled);
+  const Elem e = *ElemFromSpelling(elem);
+  constexpr int kM = 200, kN = 136, kK = 104;  // tails in all three
+  ExpectSame(*compiled, "gemm_nt",
+             {MakeTensor(e, {kM, kK}, 1), MakeTensor(e, {kN, kK}, 2),
+              MakeTensor(Elem::kF32, {kM, kN}, 3)},
+             1e-4, 2);
+  ExpectSame(*compiled, "gemm_nn",
+             {MakeTensor(e, {kM, kK}, 1), MakeTensor(e, {kK, kN}, 2),
+              MakeTensor(Elem::kF32, {kM, kN}, 3)},
+             1e-4, 2);
+}
+INSTANTIATE_TEST_SUITE_P(Shapes, GemmTest,
+                         testing::Values(std::tuple{"bf16", 96, 64, 128},
+                                         std::tuple{"f16", 64, 64, 128},
+                                         std::tuple{"bf16", 64, 32, 64},
+                                         std::tuple{"bf16", 32, 16, 32}));
+
+class AttentionTest : public testing::TestWithParam<std::tuple<const char*, int>> {};
+TEST_P(AttentionTest, V1) {
+  const auto& [elem, dim] = GetParam();
+  const std::string path =
+      std::string(CROQTILE_SOURCE_DIR) + "/kernels/attention/v1_manual_baseline.co";
+  const auto compiled =
+      Compile(path, ReadText(path), {{"ELEM", elem}, {"DIM", std::to_string(dim)}});
+  ASSERT_TRUE(compiled);
+  const Elem e = *ElemFromSpelling(elem);
+  std::vector<Argument> arguments;
+  for (uint64_t i = 0; i < 4; ++i) arguments.push_back(MakeTensor(e, {1, 256, 2, dim}, i));
+  ExpectSame(*compiled, "mha_v1", arguments, 0.02, 2);
+}
+INSTANTIATE_TEST_SUITE_P(Heads, AttentionTest,
+                         testing::Values(std::tuple{"bf16", 128}, std::tuple{"f16", 64},
+                                         std::tuple{"bf16", 80}));
+
+}  // namespace
+}  // namespace choreo
