@@ -23,8 +23,13 @@ int OperatorRank(char first, char second) {
 // statement.
 bool HoldsLittle(std::string_view text, size_t at) {
   constexpr size_t kLittle = 40;
-  const size_t close = text.find(')', at);
-  return close - at < kLittle || (at > 0 && text[at - 1] == ' ');
+  if (at > 0 && text[at - 1] == ' ') return true;
+  int depth = 0;
+  for (size_t i = at; i < std::min(text.size(), at + kLittle); ++i) {
+    depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    if (depth == 0) return true;
+  }
+  return false;
 }
 
 // Where to break `text` so that the first part has at most `room` characters: after a comma, after
@@ -54,7 +59,7 @@ size_t BreakPoint(std::string_view text, size_t room) {
       consider(i, kDepth * depth);
     } else if (text[i - 1] == '=' && i > 1 && text[i - 2] == ' ') {
       // First if the rest then fits on a line, else last.
-      if (depth == 0) consider(i, text.size() - i + 3 <= room ? -1 : 6);
+      if (depth == 0) consider(i, text.size() - i + 3 <= room ? -1 : kDepth + 6);
     } else if (const int rank = OperatorRank(text[i + 1], text[i + 2])) {
       consider(i, kDepth * depth + rank);
     }

@@ -144,7 +144,7 @@ bool IsMacroName(std::string_view define) {
 
 // What is wrong with options that parsed one by one; empty if nothing is.
 std::string Inconsistency(const Options& o) {
-  if (o.command == Command::Explain) return {};
+  if (o.command == Command::Explain || o.command == Command::View) return {};
   if (o.file.empty() && !o.print_pipeline) return "no input file";
   if (!o.arch.empty() && o.arch != "sm_90a") {
     return fmt::format("`--arch={}`: choreo generates code for sm_90a only", o.arch);

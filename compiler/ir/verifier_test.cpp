@@ -346,8 +346,8 @@ TEST(VerifierTest, HostPart) {
   const auto check = [](const std::string& to) {
     return Check("", "lowered", Tables("threads=128 shared_bytes=8192", to));
   };
-  EXPECT_EQ(check("threads=100 shared_bytes=8192"),
-            "100 threads a CTA: not a multiple of 32 up to 1024");
+  EXPECT_EQ(check("threads=100 shared_bytes=8192"), "");
+  EXPECT_EQ(check("threads=1025 shared_bytes=8192"), "1025 threads a CTA: not 1 to 1024");
   EXPECT_EQ(check("threads=128 min_blocks=0 shared_bytes=8192"), "0 CTAs a processor");
   EXPECT_EQ(check("threads=128 shared_bytes=999999"),
             "999999 bytes of shared memory: the limit is 232448");

@@ -223,8 +223,8 @@ void KernelVerifier::CheckHost() {
     }
   }
   if (!IsLowered()) return;
-  if (host.threads < 32 || host.threads > 1024 || host.threads % 32 != 0) {
-    Report("{} threads a CTA: not a multiple of 32 up to 1024", host.threads);
+  if (host.threads < 1 || host.threads > 1024) {
+    Report("{} threads a CTA: not 1 to 1024", host.threads);
   }
   if (host.min_blocks < 1) Report("{} CTAs a processor", host.min_blocks);
   if (host.shared_bytes < 0 || host.shared_bytes > kMaxSharedBytes) {

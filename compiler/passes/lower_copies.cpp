@@ -2,8 +2,13 @@
 // memory), with a barrier behind each, and in front of each one whose tile was accessed since the
 // last barrier of all threads. Loops are followed to a fixed point, so a barrier that the other copy of
 // the loop makes needless is not there.
+// A copy from global memory is issued as soon as its tile is free, right behind the barrier that freed it,
+// and waited for where the program has it: what stands between runs while the data is on its way.
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "passes/barrier_state.h"
 #include "passes/copy_loop.h"
@@ -48,6 +53,8 @@ class CopyLowering {
   void Copy(const ir::CopySync& copy, ir::Region& out, ir::Loc loc, unsigned control);
   void Fill(const ir::FillTile& fill, ir::Region& out, ir::Loc loc, unsigned control);
   bool ReadAnywhere(ir::StorageId id) const;
+  std::optional<size_t> IssuePlace(const ir::Region& issue, const ir::View& src,
+                                   const ir::View& dst, const ir::Region& out) const;
 
   ir::Kernel& kernel_;
   PassContext& context_;
@@ -219,6 +226,51 @@ bool CopyLowering::ReadAnywhere(ir::StorageId id) const {
   return std::find(use.reads.begin(), use.reads.end(), id) != use.reads.end();
 }
 
+// Where in `out` the loads may be issued: behind the last barrier of all threads in this region, if
+// nothing from there on touches the tile or defines what the loads compute with.
+std::optional<size_t> CopyLowering::IssuePlace(const ir::Region& issue, const ir::View& src,
+                                               const ir::View& dst, const ir::Region& out) const {
+  const ir::StorageUse all = ir::AllStorageUse(kernel_, kernel_.body);
+  if (std::find(all.writes.begin(), all.writes.end(), src.storage) != all.writes.end()) {
+    return std::nullopt;
+  }
+  std::set<ir::VarId> used;
+  ir::ForEachOp(issue, [&](const ir::Op& op) {
+    ir::ForEachExpr(kernel_, op, [&](ir::ExprId root) {
+      ir::ForEachSubExpr(kernel_, root, [&](ir::ExprId e) {
+        if (const auto* ref = std::get_if<ir::VarRef>(&kernel_.exprs[e].node)) used.insert(ref->var);
+      });
+    });
+  });
+  const auto in_the_way = [&](const ir::Op& op) {
+    bool blocks = false;
+    const auto look = [&](const ir::Op& inner) {
+      const ir::StorageUse use = ir::DirectStorageUse(kernel_, inner);
+      const auto touches = [&](const std::vector<ir::StorageId>& ids) {
+        return std::find(ids.begin(), ids.end(), dst.storage) != ids.end();
+      };
+      blocks |= touches(use.reads) || touches(use.writes);
+      if (const auto* let = std::get_if<ir::Let>(&inner.node)) blocks |= used.contains(let->var);
+      if (const auto* decl = std::get_if<ir::VarDecl>(&inner.node)) {
+        blocks |= used.contains(decl->var);
+      }
+      if (const auto* set = std::get_if<ir::Assign>(&inner.node)) blocks |= used.contains(set->var);
+      blocks |= std::holds_alternative<ir::Break>(inner.node) ||
+                std::holds_alternative<ir::Continue>(inner.node) ||
+                std::holds_alternative<ir::Return>(inner.node) ||
+                std::holds_alternative<ir::RawCpp>(inner.node);
+    };
+    look(op);
+    ir::VisitRegions(op, [&](const ir::Region& region) { ir::ForEachOp(region, look); });
+    return blocks;
+  };
+  for (size_t i = out.ops.size(); i-- > 0;) {
+    if (std::holds_alternative<ir::CtaBarrier>(out.ops[i].node)) return i + 1;
+    if (in_the_way(out.ops[i])) return std::nullopt;
+  }
+  return std::nullopt;
+}
+
 void CopyLowering::Copy(const ir::CopySync& copy, ir::Region& out, ir::Loc loc, unsigned control) {
   const ir::View src = kernel_.views[copy.src];
   const ir::View dst = kernel_.views[copy.dst];
@@ -233,7 +285,19 @@ void CopyLowering::Copy(const ir::CopySync& copy, ir::Region& out, ir::Loc loc, 
   // Readers and writers of the target, and writers of the source, must be done.
   if (state_.Touched(dst.storage) || state_.writes.contains(src.storage)) Barrier(*who, out, loc);
   CopyLoop loop{kernel_, build_, ranges_, loc, who->threads, who->index};
-  loop.Copy(src, dst, out);
+  ir::Region issue;
+  loop.Copy(src, dst, issue);
+  auto place = static_cast<std::ptrdiff_t>(out.ops.size());
+  if (std::holds_alternative<ir::CpAsyncWait>(issue.ops.back().node) && who->whole_cta) {
+    ir::Op wait = std::move(issue.ops.back());
+    issue.ops.pop_back();
+    if (const auto earlier = IssuePlace(issue, src, dst, out)) {
+      place = static_cast<std::ptrdiff_t>(*earlier);
+    }
+    out.ops.push_back(std::move(wait));
+  }
+  out.ops.insert(out.ops.begin() + place, std::make_move_iterator(issue.ops.begin()),
+                 std::make_move_iterator(issue.ops.end()));
   state_.reads.insert(src.storage);
   state_.writes.insert(dst.storage);
   const bool seen_by_others =

@@ -1,7 +1,9 @@
 // proxy-fences: what ordinary accesses wrote to shared memory becomes visible to the tensor core only
 // through `fence.proxy.async` in each writing thread, in front of the barrier that hands it over.
-// Follows which tiles were written since the last fence; loops to a fixed point.
+// Follows which tiles were written since the last fence, those of cp.async from their wait on, for only
+// then have the writes happened; loops to a fixed point.
 #include <set>
+#include <utility>
 
 #include "ir/walk.h"
 #include "passes/pass.h"
@@ -30,13 +32,20 @@ class FenceInsertion {
                               std::holds_alternative<ir::NamedBarrierSync>(op.node) ||
                               std::holds_alternative<ir::SyncWarp>(op.node) ||
                               std::holds_alternative<ir::WgmmaFence>(op.node);
-      if (hands_over && !unfenced_.empty()) {
+      if (hands_over && !state_.unfenced.empty()) {
         out.ops.push_back({op.loc, ir::FenceProxyAsync{}});
-        unfenced_.clear();
+        state_.unfenced.clear();
       }
-      if (std::holds_alternative<ir::FenceProxyAsync>(op.node)) unfenced_.clear();
+      if (std::holds_alternative<ir::FenceProxyAsync>(op.node)) state_.unfenced.clear();
+      if (std::holds_alternative<ir::CpAsyncWait>(op.node)) {
+        state_.unfenced.insert(state_.in_flight.begin(), state_.in_flight.end());
+        // A wait for all leaves nothing in flight; one for some may have left anything.
+        if (std::get<ir::CpAsyncWait>(op.node).pending == 0) state_.in_flight.clear();
+      }
+      const bool asynchronous = std::holds_alternative<ir::CpAsync>(op.node);
       for (const ir::StorageId id : ir::DirectStorageUse(kernel_, op).writes) {
-        if (read_by_tensor_core_.contains(id)) unfenced_.insert(id);
+        if (!read_by_tensor_core_.contains(id)) continue;
+        (asynchronous ? state_.in_flight : state_.unfenced).insert(id);
       }
       out.ops.push_back(Inside(op));
     }
@@ -44,35 +53,45 @@ class FenceInsertion {
   }
 
  private:
+  struct State {
+    std::set<ir::StorageId> in_flight;  // written by cp.async that was not waited for
+    std::set<ir::StorageId> unfenced;   // written, and not fenced since
+
+    // Whether anything was new.
+    bool Join(const State& other) {
+      const size_t before = in_flight.size() + unfenced.size();
+      in_flight.insert(other.in_flight.begin(), other.in_flight.end());
+      unfenced.insert(other.unfenced.begin(), other.unfenced.end());
+      return in_flight.size() + unfenced.size() != before;
+    }
+  };
+
   ir::Op Inside(const ir::Op& op) {
     ir::Op changed = op;
     if (auto* branch = std::get_if<ir::If>(&changed.node)) {
-      const std::set<ir::StorageId> before = unfenced_;
+      const State before = state_;
       branch->then_body = Rewrite(branch->then_body);
-      const std::set<ir::StorageId> after_then = std::exchange(unfenced_, before);
+      const State after_then = std::exchange(state_, before);
       branch->else_body = Rewrite(branch->else_body);
-      unfenced_.insert(after_then.begin(), after_then.end());
+      state_.Join(after_then);
       return changed;
     }
     ir::VisitRegions(changed, [&](ir::Region& body) {
       // A loop: what its end leaves unfenced, its start meets.
       const ir::Region original = body;
-      std::set<ir::StorageId> entry = unfenced_;
-      while (true) {
-        unfenced_ = entry;
+      State entry = state_;
+      do {
+        state_ = entry;
         body = Rewrite(original);
-        const size_t before = entry.size();
-        entry.insert(unfenced_.begin(), unfenced_.end());
-        if (entry.size() == before) break;
-      }
-      unfenced_ = entry;
+      } while (entry.Join(state_));
+      state_ = entry;
     });
     return changed;
   }
 
   const ir::Kernel& kernel_;
   std::set<ir::StorageId> read_by_tensor_core_;
-  std::set<ir::StorageId> unfenced_;
+  State state_;
 };
 
 }  // namespace

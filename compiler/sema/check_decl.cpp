@@ -125,14 +125,7 @@ void Checker::CheckStorageDecl(ast::StmtId id, const ast::StorageDecl& node) {
         if (!node.is_event && !value.is_error()) value.type.kind = TypeKind::TileArray;
       }
     }
-    const bool is_fill = declarator.init == ast::StorageDeclarator::Init::Fill;
-    if (declarator.init == ast::StorageDeclarator::Init::Ready && !node.is_event) {
-      Report(diag::kinds::InitializerKind, declarator.name.range, declarator.name.text,
-             "`= ready` belongs to events; tiles are filled with `{value}`");
-    } else if (is_fill && node.is_event) {
-      Report(diag::kinds::InitializerKind, declarator.name.range, declarator.name.text,
-             "events start pending, or complete with `= ready`");
-    } else if (is_fill) {
+    if (declarator.init == ast::StorageDeclarator::Init::Fill) {
       Check(declarator.fill);
       Convert(declarator.fill, node.type, fmt::format("`{}`", declarator.name.text));
     }

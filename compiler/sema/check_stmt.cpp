@@ -15,7 +15,6 @@ void Checker::CheckStmt(ast::StmtId id) {
   statement_ = id;
   enclosing_.push_back(id);
   if (parallel_depth_ > 0 || AllowedBeforeParallel(id)) {
-    if (!std::holds_alternative<ast::Parallel>(node)) CheckStmtAttributes(id);
     if (const auto* x = std::get_if<ast::Block>(&node)) {
       scopes_.Push();
       CheckBlock(id);
@@ -62,6 +61,7 @@ void Checker::CheckStmt(ast::StmtId id) {
     } else if (const auto* x = std::get_if<ast::CallStmt>(&node)) {
       CheckCallStmt(id, *x);
     }
+    if (!std::holds_alternative<ast::Parallel>(node)) CheckStmtAttributes(id);
   }
   FlushWarnings();
   enclosing_.pop_back();

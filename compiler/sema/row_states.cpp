@@ -138,7 +138,11 @@ void RowStates::VisitStorage(ast::StmtId id, const ast::StorageDecl& node) {
     if (!IsRow(entity)) continue;
     RowState state = RowState::Unfilled;
     if (node.declarators[i].init == ast::StorageDeclarator::Init::Fill) {
-      state = IsZero(node.declarators[i].fill) ? RowState::Zero : RowState::Agreed;
+      const ast::ExprId fill = node.declarators[i].fill;
+      state = IsZero(fill) ? RowState::Zero : RowState::Agreed;
+      if (report_ && Evaluate(fill) == Part::Lane) {
+        diags_.Emit(diag::kinds::RowLaneValue, file_.exprs[fill].range, NameOf(entity));
+      }
     }
     state_.rows[entity] = state;
   }

@@ -73,6 +73,7 @@ class Uniformity {
   void VisitExpr(ast::ExprId id);
   void Assigned(ast::ExprId target, const Dependence& value);
   void Visit(ast::StmtId id);
+  void VisitStorage(const ast::StorageDecl& node);
   void VisitLoop(ast::StmtId id, const std::vector<ast::ExprId>& bounds, ast::StmtId body);
   void VisitInThreads(ast::StmtId id, const ast::InThreads& node);
   void VisitParallel(ast::StmtId id, const ast::Parallel& node);

@@ -81,6 +81,19 @@ void Uniformity::VisitDeclared(ast::StmtId id) {
   }
 }
 
+// One shared tile has one initial value.
+void Uniformity::VisitStorage(const ast::StorageDecl& node) {
+  for (const ast::StorageDeclarator& declarator : node.declarators) {
+    if (!report_ || !declarator.fill.valid() || node.storage != ast::StorageClass::Shared) continue;
+    const uint8_t bits = Differs(Of(declarator.fill));
+    if (bits == 0) continue;
+    diags_.Emit(diag::kinds::InitializerKind, file_.exprs[declarator.fill].range,
+                declarator.name.text,
+                fmt::format("its initial value differs between {}, and a shared tile has one",
+                            Between(bits)));
+  }
+}
+
 void Uniformity::VisitLoop(ast::StmtId id, const std::vector<ast::ExprId>& bounds,
                            ast::StmtId body) {
   Dependence control = jumps_[id];
@@ -158,6 +171,8 @@ void Uniformity::Visit(ast::StmtId id) {
   } else if (const auto* x = std::get_if<ast::ScalarDecl>(&node)) {
     for (const auto& declarator : x->declarators) VisitExpr(declarator.init);
     VisitDeclared(id);
+  } else if (const auto* x = std::get_if<ast::StorageDecl>(&node)) {
+    VisitStorage(*x);
   } else if (const auto* x = std::get_if<ast::Assign>(&node)) {
     VisitExpr(x->target);
     VisitExpr(x->value);
