@@ -35,7 +35,7 @@ test: deps-test
 bench: deps-test
 	cmake --preset bench
 	cmake --build --preset bench --parallel $(JOBS)
-	build/bench/bin/compiler_bench --benchmark_min_time=1
+	tools/bench build/bench
 
 package: build
 	cpack --config build/release/CPackConfig.cmake

@@ -1,5 +1,6 @@
-// How long the compiler takes on the first attention kernel, as a whole and phase by phase, and how long
-// the simulator takes to execute it. In: kernels/attention/v1_manual_baseline.co of the source tree.
+// How long the compiler takes on the first attention kernel, as a whole and phase by phase, and how
+// long the simulator takes to execute it. In: kernels/attention/v1_manual_baseline.co of the source
+// tree.
 //   build/bench/bin/compiler_bench --benchmark_min_time=2
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -53,11 +54,11 @@ void BM_Phase(benchmark::State& state, const std::string& phase) {
   const std::string text = KernelText();
   for (auto _ : state) {
     const Compilation compilation = CompileKernel(text, {});
-    const auto time = std::accumulate(
-        compilation.times.begin(), compilation.times.end(), std::chrono::nanoseconds(0),
-        [&](std::chrono::nanoseconds sum, const PhaseTime& one) {
-          return one.name == phase ? sum + one.time : sum;
-        });
+    const auto time = std::accumulate(compilation.times.begin(), compilation.times.end(),
+                                      std::chrono::nanoseconds(0),
+                                      [&](std::chrono::nanoseconds sum, const PhaseTime& one) {
+                                        return one.name == phase ? sum + one.time : sum;
+                                      });
     state.SetIterationTime(std::chrono::duration<double>(time).count());
   }
 }

@@ -1,6 +1,6 @@
-// Arguments of a tile function made from `--shape B=1,S=512`: tensors of those extents, row-major, filled
-// with a deterministic hash, and scalars. Dimensions that a host assertion `assert(A == B)` makes equal
-// are given once.
+// Arguments of a tile function made from `--shape B=1,S=512`: tensors of those extents, row-major,
+// filled with a deterministic hash, and scalars. Dimensions that a host assertion `assert(A == B)`
+// makes equal are given once.
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,8 @@ class Check {
     if (!Select(module) || !NamesAreKnown()) return;
     for (const ir::Kernel* kernel : kernels_) {
       const std::vector<std::string> missing = MissingNames(*kernel, shape_);
-      // What `--shape` does not reach is left out, unless nothing would be left or it was asked for.
+      // What `--shape` does not reach is left out, unless nothing would be left or it was asked
+      // for.
       if (missing.empty()) {
         RunKernel(module, *kernel);
       } else if (any_complete_) {

@@ -19,10 +19,10 @@ int RunExplain(const Options& options) {
   }
   std::string message = fmt::format("there is no diagnostic `{}`", options.file);
   for (const std::string_view name : diag::SimilarKinds(options.file)) {
-    message += fmt::format("{} `{}`", message.back() == '`' && message.find("mean") != message.npos
-                                          ? " or"
-                                          : "; did you mean",
-                           name);
+    message += fmt::format(
+        "{} `{}`",
+        message.back() == '`' && message.find("mean") != message.npos ? " or" : "; did you mean",
+        name);
   }
   const Exit exit = UsageError("explain", message);
   fmt::print(stderr, "{}", exit.text);
@@ -31,7 +31,8 @@ int RunExplain(const Options& options) {
 
 int RunView(const Options&) {
   diag::Emitter diags;
-  diags.Emit(diag::kinds::NotAvailableYet, SourceRange(), "`choreo view`, the timeline of a trace,");
+  diags.Emit(diag::kinds::NotAvailableYet, SourceRange(),
+             "`choreo view`, the timeline of a trace,");
   fmt::print(stderr, "{}", diag::RenderText(SourceManager(), diags.diagnostics()));
   return kExitErrors;
 }

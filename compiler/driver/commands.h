@@ -1,5 +1,5 @@
-// The commands of `choreo`, one file each. In: the parsed options. Out: the exit status; what there is to
-// say goes to the standard streams.
+// The commands of `choreo`, one file each. In: the parsed options. Out: the exit status; what there
+// is to say goes to the standard streams.
 #pragma once
 
 #include "driver/options.h"

@@ -23,9 +23,12 @@ using Clock = std::chrono::steady_clock;
 
 std::string_view StateName(ir::State state) {
   switch (state) {
-    case ir::State::Tile: return "tile";
-    case ir::State::Lowering: return "lowering";
-    case ir::State::Lowered: return "lowered";
+    case ir::State::Tile:
+      return "tile";
+    case ir::State::Lowering:
+      return "lowering";
+    case ir::State::Lowered:
+      return "lowered";
   }
   CHOREO_UNREACHABLE();
 }
@@ -49,8 +52,8 @@ class Run {
     return result;
   }
 
-  // Ends the run after phase `name` if it was asked to: `text` is then what there is to print. So does
-  // an emission that this phase satisfies.
+  // Ends the run after phase `name` if it was asked to: `text` is then what there is to print. So
+  // does an emission that this phase satisfies.
   template <class F>
   bool Stop(std::string_view name, std::optional<Emit> satisfied, F&& text) {
     const bool asked = options_.stop_after == name;
@@ -71,8 +74,7 @@ class Run {
         Timed("sema", [&] { return sema::Analyze(file, c_.sources, c_.diags); });
     if (Stop("sema", std::nullopt, [&] { return ast::Dump(file, c_.sources); })) return false;
     if (!c_.ok()) return false;
-    module_ = Timed("lower",
-                    [&] { return lower::Lower(unit_, file, sema, c_.sources, c_.diags); });
+    module_ = Timed("lower", [&] { return lower::Lower(unit_, file, sema, c_.sources, c_.diags); });
     if (!c_.ok()) return false;
     if (options_.after_pass) options_.after_pass("lower", module_);
     // With a pass to stop after, `--emit=ir` means the IR after that pass.
@@ -105,8 +107,8 @@ class Run {
     if (options_.emit == Emit::Lowered) c_.output = ir::Print(module_);
     if (!options_.emit || options_.emit == Emit::Cuda) {
       c_.output = Timed("codegen", [&] {
-        return GenerateProgram({options_.target, unit_, module_, c_.sources, options_.line_directives},
-                               c_.diags);
+        return GenerateProgram(
+            {options_.target, unit_, module_, c_.sources, options_.line_directives}, c_.diags);
       });
     }
     c_.lowered = std::move(module_);
@@ -187,14 +189,25 @@ std::string StopProblem(std::string_view stop_after, std::optional<Emit> emit, I
   if (!emit) return {};
   ptrdiff_t needs = 0;
   switch (*emit) {
-    case Emit::Tokens: needs = index("lex"); break;
-    case Emit::Ast: needs = index("parse"); break;
-    case Emit::Ir: needs = index("lower"); break;
-    case Emit::Lowered: needs = last_pass; break;
-    case Emit::Cuda: needs = index("codegen"); break;
+    case Emit::Tokens:
+      needs = index("lex");
+      break;
+    case Emit::Ast:
+      needs = index("parse");
+      break;
+    case Emit::Ir:
+      needs = index("lower");
+      break;
+    case Emit::Lowered:
+      needs = last_pass;
+      break;
+    case Emit::Cuda:
+      needs = index("codegen");
+      break;
   }
-  return stop < needs ? fmt::format("after `{}` there is not yet what `--emit` asks for", stop_after)
-                      : std::string();
+  return stop < needs
+             ? fmt::format("after `{}` there is not yet what `--emit` asks for", stop_after)
+             : std::string();
 }
 
 }  // namespace choreo::driver

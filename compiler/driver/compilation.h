@@ -1,6 +1,7 @@
-// The compiler as a function: the text of a file and options in, program text or IR and diagnostics out.
-// Reads included `.co.h` files and nothing else, writes nothing, and is deterministic: the same text,
-// options and version give the same bytes. The binary, the benchmarks and the tests all use it.
+// The compiler as a function: the text of a file and options in, program text or IR and diagnostics
+// out. Reads included `.co.h` files and nothing else, writes nothing, and is deterministic: the
+// same text, options and version give the same bytes. The binary, the benchmarks and the tests all
+// use it.
 #pragma once
 
 #include <chrono>
@@ -23,8 +24,9 @@ namespace choreo::driver {
 struct CompileOptions {
   Target target = Target::Cuda;
   InputKind from = InputKind::Co;
-  std::optional<Emit> emit;  // nothing: the target's program text, or what there is after stop_after
-  std::string stop_after;    // one of PhaseNames(); empty: run all that `emit` needs
+  std::optional<Emit>
+      emit;                // nothing: the target's program text, or what there is after stop_after
+  std::string stop_after;  // one of PhaseNames(); empty: run all that `emit` needs
   // What generated statements say where they come from.
   codegen::LineDirectives line_directives = codegen::LineDirectives::Generated;
   std::vector<lex::CommandLineDefine> defines;

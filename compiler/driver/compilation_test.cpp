@@ -148,7 +148,8 @@ __co__ void two(global f32 [N, K] x, global f32 [M, K] y, s32 count) {
     if (t < K) x.at(b, t) = y.at(b, t) + __to<f32>(count);
   }
 }
-)", {});
+)",
+                                {});
   ASSERT_TRUE(c.ok()) << Messages(c);
   const ir::Kernel& kernel = c.lowered->kernels[0];
   EXPECT_THAT(ShapeNames(kernel), ElementsAre("N", "K", "M", "count"));
@@ -177,8 +178,8 @@ TEST(Execute, ComputesTheSameUnderEverySchedule) {
   std::string problem;
   const auto shape = ParseShape("N=1000,factor=3", problem);
   diag::Emitter diags;
-  const auto execution = Execute(*c.lowered, c.lowered->kernels[0], *shape, {3, 1}, c.sources,
-                                 c.file, diags);
+  const auto execution =
+      Execute(*c.lowered, c.lowered->kernels[0], *shape, {3, 1}, c.sources, c.file, diags);
   ASSERT_TRUE(execution.has_value());
   EXPECT_EQ(execution->ctas, 8u);
   EXPECT_EQ(execution->schedules, 3u);

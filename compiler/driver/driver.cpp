@@ -13,12 +13,17 @@ namespace {
 
 int Dispatch(const Options& options) {
   switch (options.command) {
-    case Command::Compile: return RunCompile(options);
-    case Command::Build: return RunBuild(options);
+    case Command::Compile:
+      return RunCompile(options);
+    case Command::Build:
+      return RunBuild(options);
     case Command::Check:
-    case Command::Run: return RunCheck(options);
-    case Command::View: return RunView(options);
-    case Command::Explain: return RunExplain(options);
+    case Command::Run:
+      return RunCheck(options);
+    case Command::View:
+      return RunView(options);
+    case Command::Explain:
+      return RunExplain(options);
   }
   CHOREO_UNREACHABLE();
 }

@@ -46,15 +46,16 @@ class Executor {
   size_t Report(const ir::Kernel& kernel, const sim::Report& report, uint64_t schedule_seed) {
     size_t count = 0;
     for (const sim::Finding& finding : report.findings) {
-      if (!seen_.insert({finding.kind, finding.loc.line, finding.loc.column, finding.loc2.line,
-                         finding.loc2.column})
+      if (!seen_
+               .insert({finding.kind, finding.loc.line, finding.loc.column, finding.loc2.line,
+                        finding.loc2.column})
                .second) {
         continue;
       }
       ++count;
       diag::Builder builder =
           diags_.EmitText(finding.kind, Where(finding.loc), Text(finding.loc, finding.message));
-      if (finding.loc2.line != 0) {
+      if (finding.loc2.line != 0 && finding.loc2 != finding.loc) {
         builder.Note(Where(finding.loc2), Text(finding.loc2, "the other one is here"));
       }
       if (schedule_seed != 0) {

@@ -1,5 +1,5 @@
-// Executes kernels of a lowered module on the simulator, under several schedules, and turns what it finds
-// into diagnostics at places of the source.
+// Executes kernels of a lowered module on the simulator, under several schedules, and turns what it
+// finds into diagnostics at places of the source.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,8 @@ class Hasher {  // FNV-1a, 64 bits; each part is preceded by its length
   uint64_t state_ = 0xcbf29ce484222325u;
 };
 
-// The host text and the places of the kernels; definitions made inside a tile function hold after it.
+// The host text and the places of the kernels; definitions made inside a tile function hold after
+// it.
 std::vector<codegen::Segment> Segments(const SourceManager& sources, const lex::Unit& unit) {
   std::vector<codegen::Segment> segments;
   const auto add_text = [&](SourceRange range) {

@@ -1,5 +1,6 @@
-// The back end of a compilation: a lowered module and the host text around its kernels in, the program
-// text of a target out, with a banner that names the compiler's version and a hash of all inputs.
+// The back end of a compilation: a lowered module and the host text around its kernels in, the
+// program text of a target out, with a banner that names the compiler's version and a hash of all
+// inputs.
 #pragma once
 
 #include <string>

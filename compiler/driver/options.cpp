@@ -129,9 +129,7 @@ class Declarer {
   Options& options_;
 };
 
-std::string_view NameOf(Command command) {
-  return kCommands[static_cast<size_t>(command)].name;
-}
+std::string_view NameOf(Command command) { return kCommands[static_cast<size_t>(command)].name; }
 
 // A macro's name, perhaps with a parameter list: what may stand before the `=` of a -D.
 bool IsMacroName(std::string_view define) {

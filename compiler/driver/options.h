@@ -1,6 +1,6 @@
-// The command line of `choreo` as a value. In: argv. Out: the command and its options, checked as far as
-// they can be without reading files, or the exit status with what to print. Options are declared in
-// options.def; CLI11 stays behind options.cpp.
+// The command line of `choreo` as a value. In: argv. Out: the command and its options, checked as
+// far as they can be without reading files, or the exit status with what to print. Options are
+// declared in options.def; CLI11 stays behind options.cpp.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +45,8 @@ struct Options {
   bool json() const { return diagnostics_format == DiagnosticsFormat::Json; }
 };
 
-// What ends the program before it begins: help and version (status 0, `text` for the standard output
-// stream) or wrong usage (status 2, `text` for the error stream).
+// What ends the program before it begins: help and version (status 0, `text` for the standard
+// output stream) or wrong usage (status 2, `text` for the error stream).
 struct Exit {
   int status = kExitOk;
   std::string text;

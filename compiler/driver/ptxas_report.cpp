@@ -34,8 +34,8 @@ int NumberBefore(std::string_view line, std::string_view what) {
   return value;
 }
 
-// The function's name as the source has it. Kernels of tile functions lie in a namespace of generated
-// code and end in `_kernel`; the reader of a report knows the tile function.
+// The function's name as the source has it. Kernels of tile functions lie in a namespace of
+// generated code and end in `_kernel`; the reader of a report knows the tile function.
 std::string Demangled(std::string_view name) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(
@@ -109,8 +109,8 @@ class ReportReader {
       kernel.spill_load_bytes = loads;
     }
     if (stores + loads != 0) {
-      Complain(current_, fmt::format("spills registers: {} bytes of stores, {} of loads", stores,
-                                     loads));
+      Complain(current_,
+               fmt::format("spills registers: {} bytes of stores, {} of loads", stores, loads));
     } else if (stack != 0) {
       Complain(current_, fmt::format("has a stack frame of {} bytes", stack));
     }

@@ -1,5 +1,5 @@
-// What ptxas says about kernels (`-Xptxas -v`), read into values. A kernel that would run slowly shows in
-// it: MMAs made synchronous (C7500 to C7599), a stack frame, registers spilled to memory.
+// What ptxas says about kernels (`-Xptxas -v`), read into values. A kernel that would run slowly
+// shows in it: MMAs made synchronous (C7500 to C7599), a stack frame, registers spilled to memory.
 #pragma once
 
 #include <string>

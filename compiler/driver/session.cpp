@@ -60,8 +60,10 @@ std::string UsageProblem(const Options& options) {
     bool known = name == "lower";
     for (const PhaseInfo& phase : Phases()) known = known || (phase.is_pass && phase.name == name);
     if (!known) {
-      return fmt::format("`--dump-after={}`: there is no such pass; "
-                         "`choreo compile --print-pipeline` lists them", name);
+      return fmt::format(
+          "`--dump-after={}`: there is no such pass; "
+          "`choreo compile --print-pipeline` lists them",
+          name);
     }
   }
   const std::string problem =
@@ -105,7 +107,8 @@ bool Session::Compile() {
   usage_problem_ = UsageProblem(options_);
   if (!usage_problem_.empty()) return false;
   size_t applied = 0, skipped = 0;
-  // A fix may reveal another mistake; each round removes at least one, and the bound is far above need.
+  // A fix may reveal another mistake; each round removes at least one, and the bound is far above
+  // need.
   for (int round = 0; round < 16; ++round) {
     CompileOnce();
     if (!options_.fix || !compilation_.file.valid()) break;
@@ -172,7 +175,8 @@ void Session::WriteDependencies(const std::string& output, const std::vector<std
 
 void Session::PrintTimes() const {
   double total = 0;
-  for (const PhaseTime& phase : compilation_.times) total += static_cast<double>(phase.time.count());
+  for (const PhaseTime& phase : compilation_.times)
+    total += static_cast<double>(phase.time.count());
   std::string table;
   for (const PhaseTime& phase : compilation_.times) {
     const double ns = static_cast<double>(phase.time.count());

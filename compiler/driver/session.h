@@ -1,5 +1,5 @@
-// One command's work on one file: reads it, compiles it (again after --fix), collects the diagnostics of
-// every step, and at the end prints or verifies them and decides the exit status.
+// One command's work on one file: reads it, compiles it (again after --fix), collects the
+// diagnostics of every step, and at the end prints or verifies them and decides the exit status.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// The programs and files outside choreo that `build` needs: nvcc, the host compiler, the runtime headers
-// and the simulator library. Looks them up and runs programs, without a shell. What is missing is a value
-// here and becomes a diagnostic in the command.
+// The programs and files outside choreo that `build` needs: nvcc, the host compiler, the runtime
+// headers and the simulator library. Looks them up and runs programs, without a shell. What is
+// missing is a value here and becomes a diagnostic in the command.
 #pragma once
 
 #include <optional>

@@ -283,7 +283,11 @@ void CopyLowering::Copy(const ir::CopySync& copy, ir::Region& out, ir::Loc loc, 
   const auto who = ExecutorsOf(depends, loc, control);
   if (!who) return;
   // Readers and writers of the target, and writers of the source, must be done.
-  if (state_.Touched(dst.storage) || state_.writes.contains(src.storage)) Barrier(*who, out, loc);
+  if ((dst_kind != ir::StorageKind::Local && state_.Touched(dst.storage)) ||
+      (kernel_.storages[src.storage].kind != ir::StorageKind::Local &&
+       state_.writes.contains(src.storage))) {
+    Barrier(*who, out, loc);
+  }
   CopyLoop loop{kernel_, build_, ranges_, loc, who->threads, who->index};
   ir::Region issue;
   loop.Copy(src, dst, issue);
@@ -311,7 +315,7 @@ void CopyLowering::Fill(const ir::FillTile& fill, ir::Region& out, ir::Loc loc, 
   const bool local = kernel_.storages[dst.storage].kind == ir::StorageKind::Local;
   const auto who = ExecutorsOf(dependence_.Of(dst) | (local ? unsigned{kOnThread} : 0u), loc, control);
   if (!who) return;
-  if (state_.Touched(dst.storage)) Barrier(*who, out, loc);
+  if (!local && state_.Touched(dst.storage)) Barrier(*who, out, loc);
   CopyLoop loop{kernel_, build_, ranges_, loc, who->threads, who->index};
   loop.Fill(dst, fill.value, out);
   state_.writes.insert(dst.storage);

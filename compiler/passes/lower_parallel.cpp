@@ -124,13 +124,15 @@ class ParallelLowering {
 
   void InThreads(const ir::InThreads& narrowed, ir::Region& out, ir::Loc loc, int group_size) {
     const bool outermost = scope_.current().depth == 0;
+    const bool whole_warps = scope_.current().whole_warps();
     scope_.Enter(narrowed);
     ir::If branch{narrowed.predicate, Rewrite(narrowed.body, group_size), {}};
     scope_.Leave();
     out.ops.push_back({loc, std::move(branch)});
     if (outermost) {
       out.ops.push_back({loc, ir::CtaBarrier{}});
-    } else {
+    } else if (whole_warps) {
+      // Lanes of one warp reconverge; where only some lanes came by there is no warp to join.
       out.ops.push_back({loc, ir::SyncWarp{}});
     }
   }

@@ -68,7 +68,9 @@ class TileInstances {
 ir::Kernel Participants(ir::Kernel kernel, PassContext& context) {
   const int threads = CtaThreads(kernel);
   CHOREO_CHECK(threads <= kMaxThreads, "the front end limits a CTA to {} threads", kMaxThreads);
-  if (kernel.host.max_threads_bound != 0 && kernel.host.max_threads_bound < threads) {
+  int32_t& bound = kernel.host.max_threads_bound;
+  if (bound != 0) bound = (bound + kWarpSize - 1) / kWarpSize * kWarpSize;
+  if (bound != 0 && bound < threads) {
     context.diags.Emit(diag::kinds::LaunchBoundsTooSmall, context.Where(kernel.loc), kernel.name,
                        kernel.host.max_threads_bound, threads);
     return kernel;

@@ -67,11 +67,20 @@ ThreadSet ThreadRange(int first, int count) {
   return set;
 }
 
+bool Scope::whole_warps() const {
+  for (int first = 0; first < kMaxThreads; first += kWarpSize) {
+    const size_t lanes = (active & ThreadRange(first, kWarpSize)).count();
+    if (lanes != 0 && lanes != kWarpSize) return false;
+  }
+  return true;
+}
+
 int CtaThreads(const ir::Kernel& kernel) {
   constexpr int kDefaultThreads = 128;
-  const int64_t widest = WidestParallel(kernel, kernel.body);
-  if (widest != 0) return static_cast<int>(widest);
-  return kernel.host.max_threads_bound != 0 ? kernel.host.max_threads_bound : kDefaultThreads;
+  int64_t threads = WidestParallel(kernel, kernel.body);
+  if (threads == 0) threads = kernel.host.max_threads_bound;
+  if (threads == 0) threads = kDefaultThreads;
+  return static_cast<int>((threads + kWarpSize - 1) / kWarpSize * kWarpSize);
 }
 
 // ---- dependence -------------------------------------------------------------------------------

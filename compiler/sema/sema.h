@@ -116,9 +116,6 @@ struct Result {
       params;  // parallel to Function::params
   // Dimensions of a function in order of first appearance.
   std::unordered_map<ast::FunctionId, std::vector<EntityId>> dims;
-  // For a foreach over bounded variables (`foreach y(1:)`): the bounded variable that each
-  // iteration runs over, invalid for those with `in`. One an iteration.
-  std::unordered_map<ast::StmtId, std::vector<EntityId>> iterated;
   // any_of variables, keyed by the expression.
   std::unordered_map<ast::ExprId, std::vector<EntityId>> any_of_vars;
 };

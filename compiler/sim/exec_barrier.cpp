@@ -131,8 +131,8 @@ void ResolveStall(Cta& cta) {
     if (barrier.arrived == 0 || exited == 0 || barrier.arrived != blocked) continue;
     cta.findings().Add(
         diag::kinds::SimBarrierMismatch, cta.launch->LocOf(barrier.op), {},
-        fmt::format("{} wait at barrier {} ({} of {} threads arrived), but {} exited without arriving",
-                    WarpSetName(barrier.arrived), id, barrier.arrived_threads, barrier.expected,
+        fmt::format("barrier {} has {} of {} threads, those of {}, but {} exited without arriving", id,
+                    barrier.arrived_threads, barrier.expected, WarpSetName(barrier.arrived),
                     WarpSetName(exited)));
     Free(cta, barrier);
     return;
