@@ -27,6 +27,8 @@ target_compile_options(
   INTERFACE -Wall -Wextra $<$<BOOL:${CROQTILE_WERROR}>:-Werror>
             # Aggregates with default members are initialised by their leading ones.
             -Wno-missing-field-initializers
+            # g++ 12 sees these through std::optional and inlined vectors where there are none.
+            -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow
             # Positions in CHECK messages are relative to the repository, wherever it was cloned.
             -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 target_compile_definitions(choreo_flags INTERFACE CROQTILE_VERSION="${PROJECT_VERSION}")

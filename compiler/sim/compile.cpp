@@ -4,6 +4,7 @@
 
 #include "sim/expr_compiler.h"
 #include "sim/expr_ops.h"
+#include "sim/op_states.h"
 #include "sim/program.h"
 #include "support/check.h"
 
@@ -283,6 +284,7 @@ class OpCompiler {
   // ---- tile state: never here ----
   template <class Other>
   void Compile(const Other&) {
+    static_assert(kStatesOf<Other> == OpStates::Tile || std::is_same_v<Other, std::monostate>);
     CHOREO_UNREACHABLE("`{}` in a lowered kernel", ir::Name(*node_));
   }
 

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <variant>
 
+#include "sim/op_states.h"
 #include "support/check.h"
 
 namespace choreo::sim {
@@ -50,10 +51,10 @@ void TileCta::Run(std::span<const int64_t> block) {
 
 template <class Node>
 void TileCta::ExecNode(const Node& node, Threads threads, int scope) {
-  if constexpr (requires { this->Exec(node, threads, scope); }) {
-    Exec(node, threads, scope);
-  } else {
+  if constexpr (kStatesOf<Node> == OpStates::Lowered || std::is_same_v<Node, std::monostate>) {
     CHOREO_UNREACHABLE("a lowered op in tile state");
+  } else {
+    Exec(node, threads, scope);
   }
 }
 

@@ -87,6 +87,7 @@ class TileCta {
   void Exec(const ir::StoreElem& op, Threads threads, int scope);
   void Exec(const ir::Apply& op, Threads threads, int scope);
   void Exec(const ir::CopySync& op, Threads threads, int scope);
+  void Exec(const ir::FillTile& op, Threads threads, int scope);
   void Exec(const ir::FragFill& op, Threads threads, int scope);
   void Exec(const ir::FragCopy& op, Threads threads, int scope);
   void Exec(const ir::FragReduce& op, Threads threads, int scope);

@@ -18,6 +18,14 @@ int OwnerOf(int64_t i, int64_t j) {
   return row / 16 * 32 + row % 8 * 4 + static_cast<int>(j % 8) / 2;
 }
 
+// The next index of a window, row-major.
+void Advance(const Window& w, std::vector<int64_t>& index) {
+  for (size_t axis = index.size(); axis-- > 0;) {
+    if (++index[axis] < w.axes[axis].extent) return;
+    index[axis] = 0;
+  }
+}
+
 }  // namespace
 
 template <class F>
@@ -103,10 +111,7 @@ void TileCta::CopyTile(const Window& from, const Window& to, Elem elem) {
     } else if (target != nullptr) {
       std::memset(target, 0, static_cast<size_t>(bytes));
     }
-    for (size_t axis = rank; axis-- > 0;) {
-      if (++index[axis] < to.axes[axis].extent) break;
-      index[axis] = 0;
-    }
+    Advance(to, index);
   }
   if (!outside) return;
   const ir::Storage& storage = StorageOf(from.storage);
@@ -141,6 +146,26 @@ void TileCta::Exec(const ir::CopySync& op, Threads threads, int) {
       CopyTile(copy.first, copy.second, StorageOf(copy.first.storage).elem);
     }
     done.push_back(std::move(copy));
+  }
+}
+
+void TileCta::Exec(const ir::FillTile& op, Threads threads, int) {
+  std::vector<Window> done;
+  for (const int t : threads) {
+    Window w = Open(op.dst, t);
+    if (std::find(done.begin(), done.end(), w) != done.end()) continue;
+    const Elem elem = StorageOf(w.storage).elem;
+    const Value value = Eval(op.value, t);
+    std::vector<int64_t> index(w.axes.size(), 0);
+    int64_t count = 1;
+    for (const Window::Axis& axis : w.axes) count *= std::max<int64_t>(axis.extent, 0);
+    for (int64_t n = 0; n < count; ++n) {
+      bool outside = false;
+      uint8_t* at = w.At(index, Bytes(elem), outside);
+      if (at != nullptr) StoreValue(elem, at, value);
+      Advance(w, index);
+    }
+    done.push_back(std::move(w));
   }
 }
 

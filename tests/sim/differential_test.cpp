@@ -159,7 +159,10 @@ __co__ void stencil(f32 [N] x, f32 [ROWS, 8] sorted) {
     row = b # t;
     if (row < ROWS) {
       local f32 [8] v;
-      foreach i in 8 v.at(i) = x.at(row * 8 + i);
+      local f32 [3] weights[2] {0.25f}, seen {0.0f};
+      weights[1].at(1) = 0.5f;
+      foreach i in 3 seen.at(i) = seen.at(i) + weights[1].at(i);
+      foreach i in 8 v.at(i) = x.at(row * 8 + i) + seen.at(i % 3);
       foreach i in 7 {
         foreach j in 7 {
           lo = __min(v.at(j), v.at(j + 1));
@@ -196,7 +199,9 @@ __co__ void block_sums(global s32 [N] x, global s32 [BLOCKS] sums, global s32 [B
         foreach i in 32 s += staged.at(w * 32 + i);
         partial.at(w) = s;
       }
-      inthreads (w == 3) { inthreads (lane == 5) firsts.at(b) = staged.at(0); }
+      inthreads (w == 3 || (w == 2 && lane < 16)) {
+        inthreads (lane == 5 && !(w == 2)) firsts.at(b) = staged.at(0);
+      }
     }
     parallel t by 128 : thread {
       inthreads (t == 0) { sums.at(b) = partial.at(0) + partial.at(1) + partial.at(2) + partial.at(3); }
@@ -208,6 +213,66 @@ __co__ void block_sums(global s32 [N] x, global s32 [BLOCKS] sums, global s32 [B
   ExpectSame(*compiled, "block_sums",
              {MakeTensor(Elem::kS32, {384}, 1), MakeTensor(Elem::kS32, {3}, 2),
               MakeTensor(Elem::kS32, {3}, 3)});
+}
+
+TEST(DifferentialTest, SoftmaxOfRowsWithATail) {
+  const auto compiled = Compile("softmax.co", R"(
+__co__ void row_softmax(global f32 [M, 96] x, global f32 [M, 96] y, global bf16 [M, 96] h) {
+  parallel tile by cdiv(M, 64) : block {
+    parallel wg by 1 : group-4 {
+      x_s = dma.copy x.subspan(64, 96).at(tile, 0) => shared;
+      frag f32 [64, 96] v;
+      frag f32 [64] row_max {-inf};
+      frag f32 [64] row_sum, own {1.0f};
+      apply {i, j} in v.span v.at(i, j) = x_s.data.at(i, j);
+      reduce_max(row_max, v, 1);
+      apply {i, j} in v.span v.at(i, j) = __exp2f((v.at(i, j) - row_max.at(i)) * 1.44269504f);
+      reduce_sum(row_sum, v, 1);
+      apply {i} in own.span own.at(i) = own.at(i) / row_sum.at(i);
+      apply {i, j} in v.span { if (j % 3 != 0 || i > 40) v.at(i, j) = v.at(i, j) * own.at(i); }
+      mma.store v, y.subspan(64, 96).at(tile, 0);
+      mma.store v, h.subspan(64, 96).at(tile, 0);
+    }
+  }
+}
+)");
+  ASSERT_TRUE(compiled);
+  ExpectSame(*compiled, "row_softmax",
+             {MakeTensor(Elem::kF32, {150, 96}, 1), MakeTensor(Elem::kF32, {150, 96}, 2),
+              MakeTensor(Elem::kBf16, {150, 96}, 3)},
+             0.004);
+}
+
+TEST(DifferentialTest, ViewsOfEveryKind) {
+  const auto compiled = Compile("views.co", R"(
+__co__ void views(global f32 [1, 64, 96] X, global f32 [5, 16, 32] Y) {
+  parallel b by 1 : block {
+    m = X.sqz();
+    shared f32 [16, 32] buf[2];
+    dma.copy m.subspan(16, 32).step(8, 16).at(3, 2) => buf[1];
+    dma.copy buf[1] => Y.subspan(1, _, _).at(0, _, _).sqz();
+    dma.copy m.view(16, 32 : 192, 1).from(3, 4) => buf[0];
+    dma.copy buf[0] => Y.subspan(1, _, _).at(1, 0, 0).sqz();
+    dma.copy m.span_as([6144]).subspan(512).at(0).span_as([16, 32]) => buf[1];
+    dma.copy buf[1] => Y.subspan(1, _, _).at(2, 0, 0).sqz();
+    window = m.view(32, 64).from(40, 40);
+    foreach {p, q} in [2, 2] {
+      dma.copy window.chunkat(p, q) => buf[0];
+      dma.copy buf[0] => Y.subspan(1, _, _).at(3, 0, 0).sqz();
+    }
+    out = Y.subspan(1, _, _).at(4, 0, 0).sqz();
+    foreach {p} in [4] {
+      quarter = out.chunkat(p, _);
+      parallel t by 128 : thread {
+        quarter.at(t / 32, t % 32) = m.at(p * 4 + t / 32, t % 32) + 1.0f;
+      }
+    }
+  }
+}
+)");
+  ASSERT_TRUE(compiled);
+  ExpectSame(*compiled, "views",
+             {MakeTensor(Elem::kF32, {1, 64, 96}, 1), MakeTensor(Elem::kF32, {5, 16, 32}, 2)});
 }
 
 const char* const kGemm = R"(
@@ -260,8 +325,9 @@ TEST_P(GemmTest, LoweredAsMeant) {
              1e-4, 2);
 }
 INSTANTIATE_TEST_SUITE_P(Shapes, GemmTest,
-                         testing::Values(std::tuple{"bf16", 96, 64, 128},
+                         testing::Values(std::tuple{"bf16", 96, 64, 64},
                                          std::tuple{"f16", 64, 64, 128},
+                                         std::tuple{"bf16", 128, 64, 128},
                                          std::tuple{"bf16", 64, 32, 64},
                                          std::tuple{"bf16", 32, 16, 32}));
 
