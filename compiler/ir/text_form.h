@@ -47,9 +47,7 @@ struct EnumWords<HostCheck::Kind> {
 };
 
 template <class T>
-concept WordedEnum = std::is_enum_v<T> && requires {
-  EnumWords<T>::kWords;
-};
+concept WordedEnum = std::is_enum_v<T> && requires { EnumWords<T>::kWords; };
 
 template <WordedEnum E>
 std::string_view Word(E value) {
@@ -67,14 +65,18 @@ std::optional<E> EnumFromWord(std::string_view word) {
 // ---- fields of the tables; f(name, field), in text order ----
 
 template <class Self, class F>
-void TableFields(Self& self, F&& f) requires std::is_same_v<std::remove_cv_t<Self>, Var> {
+void TableFields(Self& self, F&& f)
+  requires std::is_same_v<std::remove_cv_t<Self>, Var>
+{
   f("type", self.type);
   f("kind", self.kind);
   f("bound", self.bound);
 }
 
 template <class Self, class F>
-void TableFields(Self& self, F&& f) requires std::is_same_v<std::remove_cv_t<Self>, Storage> {
+void TableFields(Self& self, F&& f)
+  requires std::is_same_v<std::remove_cv_t<Self>, Storage>
+{
   f("kind", self.kind);
   f("elem", self.elem);
   f("dims", self.dims);
@@ -89,7 +91,9 @@ void TableFields(Self& self, F&& f) requires std::is_same_v<std::remove_cv_t<Sel
 }
 
 template <class Self, class F>
-void TableFields(Self& self, F&& f) requires std::is_same_v<std::remove_cv_t<Self>, View> {
+void TableFields(Self& self, F&& f)
+  requires std::is_same_v<std::remove_cv_t<Self>, View>
+{
   f("storage", self.storage);
   f("slot", self.slot);
   f("base_offset", self.base_offset);
@@ -99,14 +103,18 @@ void TableFields(Self& self, F&& f) requires std::is_same_v<std::remove_cv_t<Sel
 }
 
 template <class Self, class F>
-void TableFields(Self& self, F&& f) requires std::is_same_v<std::remove_cv_t<Self>, View::Axis> {
+void TableFields(Self& self, F&& f)
+  requires std::is_same_v<std::remove_cv_t<Self>, View::Axis>
+{
   f("base_axis", self.base_axis);
   f("extent", self.extent);
   f("step", self.step);
 }
 
 template <class Self, class F>
-void TableFields(Self& self, F&& f) requires std::is_same_v<std::remove_cv_t<Self>, Param> {
+void TableFields(Self& self, F&& f)
+  requires std::is_same_v<std::remove_cv_t<Self>, Param>
+{
   f("name", self.name);
   f("elem", self.elem);
   f("shaped", self.shaped);
@@ -117,7 +125,9 @@ void TableFields(Self& self, F&& f) requires std::is_same_v<std::remove_cv_t<Sel
 }
 
 template <class Self, class F>
-void TableFields(Self& self, F&& f) requires std::is_same_v<std::remove_cv_t<Self>, HostCheck> {
+void TableFields(Self& self, F&& f)
+  requires std::is_same_v<std::remove_cv_t<Self>, HostCheck>
+{
   f("kind", self.kind);
   f("param", self.param);
   f("axis", self.axis);
@@ -125,7 +135,9 @@ void TableFields(Self& self, F&& f) requires std::is_same_v<std::remove_cv_t<Sel
 }
 
 template <class Self, class F>
-void TableFields(Self& self, F&& f) requires std::is_same_v<std::remove_cv_t<Self>, HostPart> {
+void TableFields(Self& self, F&& f)
+  requires std::is_same_v<std::remove_cv_t<Self>, HostPart>
+{
   f("grid", self.grid);
   f("threads", self.threads);
   f("min_blocks", self.min_blocks);
@@ -140,14 +152,14 @@ void TableFields(Self& self, F&& f) requires std::is_same_v<std::remove_cv_t<Sel
 }
 
 template <class Self, class F>
-void TableFields(Self& self, F&& f) requires std::is_same_v<std::remove_cv_t<Self>, ErrorMessage> {
+void TableFields(Self& self, F&& f)
+  requires std::is_same_v<std::remove_cv_t<Self>, ErrorMessage>
+{
   f("text", self.text);
 }
 
 template <class T>
-concept HasTableFields = requires(T& value) {
-  TableFields(value, [](const char*, auto&) {});
-};
+concept HasTableFields = requires(T& value) { TableFields(value, [](const char*, auto&) {}); };
 // Structs that are written as one `(field=value …)` inside a list.
 template <class T>
 concept TupleLike = std::is_same_v<T, View::Axis> || std::is_same_v<T, HostCheck>;

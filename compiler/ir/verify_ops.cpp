@@ -98,10 +98,12 @@ void KernelVerifier::Check(const Parallel& op) {
   if (op.vars.size() != op.bounds.size()) {
     Report("{} variables and {} bounds", op.vars.size(), op.bounds.size());
   }
+  if (op.level == Level::Block) Report("blocks are the host part's, not a level inside the CTA");
+  if (op.vars.empty()) Report("a parallel without variables");
   for (const ExprId bound : op.bounds) {
-    if (Typed(bound, Elem::kS32, "a bound") && op.level != Level::Block && !Constant(bound)) {
-      Report("the bound of a level inside the CTA is no constant");
-    }
+    if (!Typed(bound, Elem::kS32, "a bound")) continue;
+    const auto value = AsInt(kernel_, bound);
+    if (!value || *value < 1) Report("the bound of a level inside the CTA is no positive constant");
   }
   const int loops = std::exchange(loops_, 0);
   const Mark mark = Enter();

@@ -25,7 +25,7 @@ struct PunctuatorRow {
 constexpr std::array<PunctuatorRow, 128> MakePunctuators() {
   std::array<PunctuatorRow, 128> rows;
   const auto add = [&](std::string_view spelling, TokenKind kind) {
-    PunctuatorRow& row = rows[static_cast<size_t>(spelling[0])];
+    PunctuatorRow& row = rows[static_cast<unsigned char>(spelling[0])];
     size_t i = row.count++;
     for (; i > 0 && row.entries[i - 1].spelling.size() < spelling.size(); --i) {
       row.entries[i] = row.entries[i - 1];
@@ -236,7 +236,7 @@ TokenKind Lexer::ScanRawString() {
 }
 
 TokenKind Lexer::ScanPunctuator() {
-  const PunctuatorRow& row = kPunctuators[static_cast<size_t>(text_[at_])];
+  const PunctuatorRow& row = kPunctuators[static_cast<unsigned char>(text_[at_])];
   for (size_t i = 0; i < row.count; ++i) {
     const std::string_view spelling = row.entries[i].spelling;
     size_t place = at_;

@@ -140,7 +140,7 @@ class Cutter {
     if (!functions.empty() && ends_here) Replace(start, region_end.offset, std::move(functions));
     if (!next) return;
     if (next->range.begin.file != unit_.file) return HeaderToken(*next);
-    Region(*next, *next);
+    Region(*next, next);
   }
 
   // The first function takes the place of the whole stretch, the others follow it.

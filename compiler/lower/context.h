@@ -1,5 +1,5 @@
-// The state of lowering one tile function, shared by the files of this folder. Expressions become IR
-// expression trees, views become ir::View values, statements append ops to the current region.
+// The state of lowering one tile function, shared by the files of this folder. Expressions become
+// IR expression trees, views become ir::View values, statements append ops to the current region.
 #pragma once
 
 #include <string_view>
@@ -66,8 +66,7 @@ class Lowering {
   void Node(ast::StmtId id, const ast::Return& node);
   void Node(ast::StmtId id, const ast::Break& node);
   void Node(ast::StmtId id, const ast::Continue& node);
-  void ForeachFrom(size_t index, const ast::Foreach& node,
-                   const std::vector<sema::EntityId>& vars,
+  void ForeachFrom(size_t index, const ast::Foreach& node, const std::vector<sema::EntityId>& vars,
                    const std::vector<ir::ExprId>& bounds);
 
   // lower_parallel.cpp
@@ -81,7 +80,8 @@ class Lowering {
   void Node(ast::StmtId id, const ast::MmaStore& node);
   bool FragmentCall(const ast::Call& call);
   ir::StorageId Fragment(ast::ExprId id);
-  ir::StorageId NewFragment(std::string_view name, Elem elem, const std::vector<sema::Extent>& dims);
+  ir::StorageId NewFragment(std::string_view name, Elem elem,
+                            const std::vector<sema::Extent>& dims);
   void Mma(ast::StmtId stmt, const ast::Mma& node);
   void Fill(ir::StorageId frag, const ast::MmaFill& node);
   void Load(ir::StorageId frag, const ast::MmaLoad& node);
@@ -107,7 +107,7 @@ class Lowering {
   ir::ExprId Arithmetic(ast::BinaryOp op, ir::ExprId left, ir::ExprId right);
   ir::ExprId BoundOf(ast::ExprId id);  // `#p`
   ir::ExprId BoundOfEntity(sema::EntityId id);
-  std::vector<ir::ExprId> Elements(ast::ExprId id);  // of a shape or tuple
+  std::vector<ir::ExprId> Elements(ast::ExprId id);   // of a shape or tuple
   std::vector<ir::ExprId> ExtentsOf(ast::ExprId id);  // of a view or fragment
   ir::ExprId Convert(ir::ExprId e, Elem type);
   void Store(ast::ExprId target, ir::ExprId value);

@@ -10,25 +10,44 @@ ir::BinaryOp IrOp(ast::BinaryOp op) {
   using A = ast::BinaryOp;
   using I = ir::BinaryOp;
   switch (op) {
-    case A::Add: return I::Add;
-    case A::Sub: return I::Sub;
-    case A::Mul: return I::Mul;
-    case A::Div: return I::Div;
-    case A::Mod: return I::Mod;
-    case A::Shl: return I::Shl;
-    case A::Shr: return I::Shr;
-    case A::BitAnd: return I::BitAnd;
-    case A::BitOr: return I::BitOr;
-    case A::BitXor: return I::BitXor;
-    case A::And: return I::And;
-    case A::Or: return I::Or;
-    case A::Less: return I::Lt;
-    case A::LessEqual: return I::Le;
-    case A::Greater: return I::Gt;
-    case A::GreaterEqual: return I::Ge;
-    case A::Equal: return I::Eq;
-    case A::NotEqual: return I::Ne;
-    case A::Compose: break;
+    case A::Add:
+      return I::Add;
+    case A::Sub:
+      return I::Sub;
+    case A::Mul:
+      return I::Mul;
+    case A::Div:
+      return I::Div;
+    case A::Mod:
+      return I::Mod;
+    case A::Shl:
+      return I::Shl;
+    case A::Shr:
+      return I::Shr;
+    case A::BitAnd:
+      return I::BitAnd;
+    case A::BitOr:
+      return I::BitOr;
+    case A::BitXor:
+      return I::BitXor;
+    case A::And:
+      return I::And;
+    case A::Or:
+      return I::Or;
+    case A::Less:
+      return I::Lt;
+    case A::LessEqual:
+      return I::Le;
+    case A::Greater:
+      return I::Gt;
+    case A::GreaterEqual:
+      return I::Ge;
+    case A::Equal:
+      return I::Eq;
+    case A::NotEqual:
+      return I::Ne;
+    case A::Compose:
+      break;
   }
   CHOREO_UNREACHABLE("`#` has its own lowering");
 }
@@ -39,11 +58,11 @@ struct BuiltIn {
 };
 
 constexpr BuiltIn kBuiltIns[] = {
-    {"__max", ir::Intrinsic::Max},     {"__min", ir::Intrinsic::Min},
-    {"__exp2f", ir::Intrinsic::Exp2},  {"__expf", ir::Intrinsic::Exp},
-    {"__logf", ir::Intrinsic::Log},    {"__log2f", ir::Intrinsic::Log2},
+    {"__max", ir::Intrinsic::Max},      {"__min", ir::Intrinsic::Min},
+    {"__exp2f", ir::Intrinsic::Exp2},   {"__expf", ir::Intrinsic::Exp},
+    {"__logf", ir::Intrinsic::Log},     {"__log2f", ir::Intrinsic::Log2},
     {"__rsqrtf", ir::Intrinsic::Rsqrt}, {"__abs", ir::Intrinsic::Abs},
-    {"__fma", ir::Intrinsic::Fma},     {"cdiv", ir::Intrinsic::CDiv},
+    {"__fma", ir::Intrinsic::Fma},      {"cdiv", ir::Intrinsic::CDiv},
 };
 
 }  // namespace
@@ -180,7 +199,8 @@ ir::ExprId Lowering::Scalar(ast::ExprId id) {
       for (const ast::ExprId arg : node->args) index.push_back(ScalarAs(arg, Elem::kS32));
       return build_.FragElem(Fragment(node->base), index);
     }
-    if (base == sema::TypeKind::Tuple || base == sema::TypeKind::Shape || node->name.text == "span") {
+    if (base == sema::TypeKind::Tuple || base == sema::TypeKind::Shape ||
+        node->name.text == "span") {
       const std::vector<ir::ExprId> elements =
           node->name.text == "span" ? ExtentsOf(node->base) : Elements(node->base);
       const auto index = in_.sema.constants[node->args[0]];
@@ -253,8 +273,8 @@ std::vector<ir::ExprId> Lowering::Elements(ast::ExprId id) {
     if (const auto* tuple = std::get_if<std::vector<ir::ExprId>>(&binding)) return *tuple;
   }
   if (const auto* node = std::get_if<ast::Binary>(&expr.node)) {
-    const bool left_many = T(node->left).kind == sema::TypeKind::Tuple ||
-                           T(node->left).kind == sema::TypeKind::Shape;
+    const bool left_many =
+        T(node->left).kind == sema::TypeKind::Tuple || T(node->left).kind == sema::TypeKind::Shape;
     const bool right_many = T(node->right).kind == sema::TypeKind::Tuple ||
                             T(node->right).kind == sema::TypeKind::Shape;
     const std::vector<ir::ExprId> left =
@@ -263,8 +283,8 @@ std::vector<ir::ExprId> Lowering::Elements(ast::ExprId id) {
         right_many ? Elements(node->right) : std::vector{ScalarAs(node->right, Elem::kS32)};
     std::vector<ir::ExprId> out;
     for (size_t i = 0; i < std::max(left.size(), right.size()); ++i) {
-      out.push_back(Arithmetic(node->op, left[left.size() == 1 ? 0 : i],
-                               right[right.size() == 1 ? 0 : i]));
+      out.push_back(
+          Arithmetic(node->op, left[left.size() == 1 ? 0 : i], right[right.size() == 1 ? 0 : i]));
     }
     return out;
   }
@@ -302,7 +322,8 @@ bool Lowering::MayChange(ir::ExprId e) const {
     return true;
   }
   if (const auto* n = std::get_if<ir::Unary>(&node)) return MayChange(n->operand);
-  if (const auto* n = std::get_if<ir::Binary>(&node)) return MayChange(n->left) || MayChange(n->right);
+  if (const auto* n = std::get_if<ir::Binary>(&node))
+    return MayChange(n->left) || MayChange(n->right);
   if (const auto* n = std::get_if<ir::Cast>(&node)) return MayChange(n->operand);
   if (const auto* n = std::get_if<ir::Select>(&node)) {
     return MayChange(n->condition) || MayChange(n->then_value) || MayChange(n->else_value);

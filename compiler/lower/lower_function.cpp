@@ -56,9 +56,8 @@ void Lowering::LowerParams() {
       if (axis + 1 == param.dims.size()) {
         storage.strides.push_back(build_.Int(1, Elem::kS64));
       } else {
-        const ir::VarId stride =
-            build_.NewVar(fmt::format("{}_stride{}", param.name.text, axis), Elem::kS64,
-                          ir::VarKind::Stride, storage.loc);
+        const ir::VarId stride = build_.NewVar(fmt::format("{}_stride{}", param.name.text, axis),
+                                               Elem::kS64, ir::VarKind::Stride, storage.loc);
         storage.strides.push_back(build_.Var(stride));
       }
     }

@@ -38,10 +38,9 @@ void Lowering::ParallelFrom(size_t dim, size_t first_var, const ast::Parallel& n
   std::vector<ir::ExprId> bounds;
   for (size_t i = 0; i < d.bounds.size(); ++i) {
     const ir::ExprId bound = ScalarAs(d.bounds[i], Elem::kS32);
-    const ir::VarId var =
-        i < d.vars.size()
-            ? DeclareVar(vars[first_var + i], ir::VarKind::Parallel)
-            : build_.NewVar("index", Elem::kS32, ir::VarKind::Parallel, LocOf(d.range));
+    const ir::VarId var = i < d.vars.size() ? DeclareVar(vars[first_var + i], ir::VarKind::Parallel)
+                                            : build_.NewVar("index", Elem::kS32,
+                                                            ir::VarKind::Parallel, LocOf(d.range));
     kernel_.vars[var].bound = bound;
     names.push_back(var);
     bounds.push_back(bound);

@@ -65,8 +65,7 @@ void Lowering::Node(ast::StmtId id, const ast::StorageDecl& node) {
     const ast::StorageDeclarator& declarator = node.declarators[i];
     const sema::Entity& entity = Ent(entities[i]);
     const int64_t count = entity.type.array_size ? entity.type.array_size->value.value_or(1) : 1;
-    const ir::ExprId fill =
-        declarator.fill ? ScalarAs(declarator.fill, node.type) : ir::ExprId();
+    const ir::ExprId fill = declarator.fill ? ScalarAs(declarator.fill, node.type) : ir::ExprId();
     if (node.storage == ast::StorageClass::Frag) {
       std::vector<ir::StorageId> frags;
       for (int64_t k = 0; k < count; ++k) {

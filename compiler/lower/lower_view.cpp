@@ -133,8 +133,8 @@ ir::View Lowering::Chunk(const ast::MethodCall& node) {
   return view;
 }
 
-// `base.span_as([dims])`: the same contiguous elements in another shape. All axes but the first that
-// is not of extent 1 must be whole, else the elements are not contiguous.
+// `base.span_as([dims])`: the same contiguous elements in another shape. All axes but the first
+// that is not of extent 1 must be whole, else the elements are not contiguous.
 ir::View Lowering::SpanAs(ast::ExprId, const ast::MethodCall& node) {
   const ir::View from = ViewOf(node.base);
   std::vector<ir::ExprId> dims;

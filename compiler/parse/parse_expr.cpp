@@ -199,7 +199,8 @@ ast::ExprId Parser::ParseMember(ast::ExprId base) {
   const Token& token = Next();
   ast::Name name{std::string(token.text), token.use};
   if (!At(TokenKind::LParen)) {
-    return AddExpr(Join(RangeOf(base), name.range), ast::Member{base, std::move(name)});
+    const SourceRange range = Join(RangeOf(base), name.range);
+    return AddExpr(range, ast::Member{base, std::move(name)});
   }
   ast::MethodCall call{base, std::move(name), {}, {}};
   const std::string context = fmt::format("in the arguments of `.{}`", call.name.text);

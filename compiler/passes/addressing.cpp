@@ -35,10 +35,17 @@ void RequireContiguous(ir::Kernel& kernel, int32_t param) {
 ir::ExprId Swizzled(ir::ExprBuilder& build, ir::ExprId element, const ir::Storage& storage) {
   ir::Intrinsic swizzle;
   switch (storage.swizzle) {
-    case 32: swizzle = ir::Intrinsic::Swizzle32; break;
-    case 64: swizzle = ir::Intrinsic::Swizzle64; break;
-    case 128: swizzle = ir::Intrinsic::Swizzle128; break;
-    default: return element;
+    case 32:
+      swizzle = ir::Intrinsic::Swizzle32;
+      break;
+    case 64:
+      swizzle = ir::Intrinsic::Swizzle64;
+      break;
+    case 128:
+      swizzle = ir::Intrinsic::Swizzle128;
+      break;
+    default:
+      return element;
   }
   const int64_t bytes = Bytes(storage.elem);
   return build.Bin(ir::BinaryOp::Div, build.Call(swizzle, {build.Mul(element, bytes)}), bytes);
@@ -124,7 +131,8 @@ ir::ExprId LinearIndex(ir::ExprBuilder& build, const ir::View& view,
     }
     ir::ExprId index = build.Int(0, Elem::kS64);
     for (size_t i = 0; i < coordinates.size(); ++i) {
-      index = build.Add(index, build.Mul(build.Cast(coordinates[i], Elem::kS64), storage.strides[i]));
+      index =
+          build.Add(index, build.Mul(build.Cast(coordinates[i], Elem::kS64), storage.strides[i]));
     }
     return index;
   }
@@ -142,13 +150,15 @@ ir::ExprId LinearIndex(ir::ExprBuilder& build, const ir::View& view,
     column = coordinates.back();
   }
   ir::ExprId index;
-  const int64_t width = storage.kind == ir::StorageKind::Shared ? PanelElements(kernel, storage) : inner;
+  const int64_t width =
+      storage.kind == ir::StorageKind::Shared ? PanelElements(kernel, storage) : inner;
   if (width >= inner) {
     index = build.Add(build.Mul(row, width), column);
   } else {
     const int64_t panel = PanelRows(kernel, storage) * width;
-    index = build.Add(build.Mul(build.Bin(ir::BinaryOp::Div, column, width), panel),
-                      build.Add(build.Mul(row, width), build.Bin(ir::BinaryOp::Mod, column, width)));
+    index =
+        build.Add(build.Mul(build.Bin(ir::BinaryOp::Div, column, width), panel),
+                  build.Add(build.Mul(row, width), build.Bin(ir::BinaryOp::Mod, column, width)));
   }
   if (storage.kind == ir::StorageKind::Shared) index = Swizzled(build, index, storage);
   if (view.slot && build.AsInt(view.slot) != 0) {
@@ -160,8 +170,7 @@ ir::ExprId LinearIndex(ir::ExprBuilder& build, const ir::View& view,
   return index;
 }
 
-bool InsideBase(const ir::Kernel& kernel, const Ranges& ranges, const ir::View& view,
-                size_t axis) {
+bool InsideBase(const ir::Kernel& kernel, const Ranges& ranges, const ir::View& view, size_t axis) {
   const ir::ExprId extent = view.base_extents[axis];
   int64_t reach = 1;  // base elements from the first to the last, both counted
   for (const ir::View::Axis& along : view.axes) {

@@ -1,5 +1,5 @@
-// Where elements of views lie: coordinates in the base, linear indices into storage (with panels and
-// swizzle for shared tiles), and which coordinates may fall outside.
+// Where elements of views lie: coordinates in the base, linear indices into storage (with panels
+// and swizzle for shared tiles), and which coordinates may fall outside.
 #pragma once
 
 #include <vector>
@@ -26,7 +26,8 @@ std::vector<ir::ExprId> BaseCoordinates(ir::ExprBuilder& build, const ir::View& 
 // Whether the view's base is the storage in another shape (span_as).
 bool IsReshaped(const ir::Kernel& kernel, const ir::View& view);
 
-// The linear index of the element at base coordinates: s64 for parameters, s32 otherwise; see MemElem.
+// The linear index of the element at base coordinates: s64 for parameters, s32 otherwise; see
+// MemElem.
 ir::ExprId LinearIndex(ir::ExprBuilder& build, const ir::View& view,
                        const std::vector<ir::ExprId>& coordinates);
 
@@ -41,8 +42,8 @@ ir::ExprId InsideCondition(ir::ExprBuilder& build, const Ranges& ranges, const i
 // The largest power of two that divides every value of `e`, as far as its form shows.
 int64_t KnownDivisor(const ir::Kernel& kernel, ir::ExprId e);
 
-// How many adjacent elements along the view's last axis can be accessed at once, at most `most` bytes:
-// a power of two, by what constants prove about extents and starts.
+// How many adjacent elements along the view's last axis can be accessed at once, at most `most`
+// bytes: a power of two, by what constants prove about extents and starts.
 int VectorElements(const ir::Kernel& kernel, const ir::View& view, int most_bytes);
 // Has the host check what such accesses of `bytes` need of a parameter's base and strides.
 void RequireAlignment(ir::Kernel& kernel, const ir::View& view, int bytes);

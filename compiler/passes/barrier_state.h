@@ -1,5 +1,5 @@
-// Which storage has been accessed since the last barrier of all threads: what decides whether a copy
-// needs a barrier in front of it.
+// Which storage has been accessed since the last barrier of all threads: what decides whether a
+// copy needs a barrier in front of it.
 #pragma once
 
 #include <set>

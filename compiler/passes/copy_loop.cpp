@@ -78,8 +78,8 @@ void CopyLoop::ForEach(const std::vector<ir::View::Axis>& axes, int vector, cons
   Emit(out, std::move(loop));
 }
 
-// How far the linear index moves if the first coordinate grows by `advance`; nothing if that depends
-// on where it is (swizzled rows that are not whole atoms apart, reshaped views).
+// How far the linear index moves if the first coordinate grows by `advance`; nothing if that
+// depends on where it is (swizzled rows that are not whole atoms apart, reshaped views).
 std::optional<ir::ExprId> CopyLoop::StrideOfStep(const ir::View& view, int64_t advance) {
   const ir::Storage& storage = kernel.storages[view.storage];
   const ir::View::Axis& axis = view.axes[0];
@@ -98,9 +98,8 @@ std::optional<ir::ExprId> CopyLoop::StrideOfStep(const ir::View& view, int64_t a
   if (storage.kind == ir::StorageKind::Shared && storage.swizzle > 16 && rows % 8 != 0) {
     return std::nullopt;
   }
-  const int64_t width = storage.kind == ir::StorageKind::Shared
-                            ? PanelElements(kernel, storage)
-                            : *build.AsInt(storage.dims.back());
+  const int64_t width = storage.kind == ir::StorageKind::Shared ? PanelElements(kernel, storage)
+                                                                : *build.AsInt(storage.dims.back());
   return build.Int(rows * width);
 }
 
@@ -168,11 +167,12 @@ void CopyLoop::Copy(const ir::View& src, const ir::View& dst, ir::Region& out) {
   RequireAlignment(kernel, dst, bytes);
   // The extents of both sides are equal; those of a shared or local side are constants.
   const bool dst_constant = kernel.storages[dst.storage].kind != ir::StorageKind::Param;
-  ForEach(dst_constant ? dst.axes : src.axes, vector,
-          [&](const Step& step, ir::Region& before, ir::Region& region) {
-            Move(src, dst, vector, step, before, region);
-          },
-          out);
+  ForEach(
+      dst_constant ? dst.axes : src.axes, vector,
+      [&](const Step& step, ir::Region& before, ir::Region& region) {
+        Move(src, dst, vector, step, before, region);
+      },
+      out);
   if (kernel.storages[src.storage].kind == ir::StorageKind::Param &&
       kernel.storages[dst.storage].kind == ir::StorageKind::Shared && bytes >= kLeastAsyncBytes) {
     Emit(out, ir::CpAsyncCommit{});
@@ -181,11 +181,12 @@ void CopyLoop::Copy(const ir::View& src, const ir::View& dst, ir::Region& out) {
 }
 
 void CopyLoop::Fill(const ir::View& dst, ir::ExprId value, ir::Region& out) {
-  ForEach(dst.axes, 1,
-          [&](const Step& step, ir::Region& before, ir::Region& region) {
-            Emit(region, ir::MemStore{dst.storage, Index(dst, step, "to", before), value});
-          },
-          out);
+  ForEach(
+      dst.axes, 1,
+      [&](const Step& step, ir::Region& before, ir::Region& region) {
+        Emit(region, ir::MemStore{dst.storage, Index(dst, step, "to", before), value});
+      },
+      out);
 }
 
 }  // namespace choreo::passes

@@ -1,5 +1,6 @@
-// The loop of one cooperative copy or fill: which elements each thread moves, in the widest accesses
-// that both sides allow, with zeros for what lies outside the source and nothing outside the target.
+// The loop of one cooperative copy or fill: which elements each thread moves, in the widest
+// accesses that both sides allow, with zeros for what lies outside the source and nothing outside
+// the target.
 #pragma once
 
 #include <functional>
@@ -25,8 +26,9 @@ struct CopyLoop {
   void Fill(const ir::View& dst, ir::ExprId value, ir::Region& out);
 
  private:
-  // Where a thread's element lies in a view in one step of the loop. Where every step goes equally far
-  // along the first axis (`advance`), the index at step 0 is computed once, in front of the loop.
+  // Where a thread's element lies in a view in one step of the loop. Where every step goes equally
+  // far along the first axis (`advance`), the index at step 0 is computed once, in front of the
+  // loop.
   struct Step {
     std::vector<ir::ExprId> first;  // coordinates at step 0
     std::vector<ir::ExprId> at;     // coordinates in this step

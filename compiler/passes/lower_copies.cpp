@@ -1,9 +1,9 @@
-// lower-copies: cooperative copies and fills as loops of vector accesses (cp.async from global to shared
-// memory), with a barrier behind each, and in front of each one whose tile was accessed since the
-// last barrier of all threads. Loops are followed to a fixed point, so a barrier that the other copy of
-// the loop makes needless is not there.
-// A copy from global memory is issued as soon as its tile is free, right behind the barrier that freed it,
-// and waited for where the program has it: what stands between runs while the data is on its way.
+// lower-copies: cooperative copies and fills as loops of vector accesses (cp.async from global to
+// shared memory), with a barrier behind each, and in front of each one whose tile was accessed
+// since the last barrier of all threads. Loops are followed to a fixed point, so a barrier that the
+// other copy of the loop makes needless is not there. A copy from global memory is issued as soon
+// as its tile is free, right behind the barrier that freed it, and waited for where the program has
+// it: what stands between runs while the data is on its way.
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -186,12 +186,12 @@ std::optional<CopyLowering::Executors> CopyLowering::ExecutorsOf(unsigned depend
     if (size == kWarpgroupSize) {
       const int groups = kernel_.host.threads / kWarpgroupSize;
       const int first = NamedBarrier(ThreadRange(0, 0), groups, loc);
-      who.barrier_id =
-          build_.Add(build_.Div(build_.Call(ir::Intrinsic::WarpIdx, {}), kWarpgroupSize / kWarpSize),
-                     first);
+      who.barrier_id = build_.Add(
+          build_.Div(build_.Call(ir::Intrinsic::WarpIdx, {}), kWarpgroupSize / kWarpSize), first);
     }
     return who;
   }
+  if (scope.active.none()) return std::nullopt;  // no thread comes by
   int first = 0;
   while (!scope.active.test(static_cast<size_t>(first))) ++first;
   const int count = static_cast<int>(scope.active.count());
@@ -238,7 +238,8 @@ std::optional<size_t> CopyLowering::IssuePlace(const ir::Region& issue, const ir
   ir::ForEachOp(issue, [&](const ir::Op& op) {
     ir::ForEachExpr(kernel_, op, [&](ir::ExprId root) {
       ir::ForEachSubExpr(kernel_, root, [&](ir::ExprId e) {
-        if (const auto* ref = std::get_if<ir::VarRef>(&kernel_.exprs[e].node)) used.insert(ref->var);
+        if (const auto* ref = std::get_if<ir::VarRef>(&kernel_.exprs[e].node))
+          used.insert(ref->var);
       });
     });
   });
@@ -304,16 +305,16 @@ void CopyLowering::Copy(const ir::CopySync& copy, ir::Region& out, ir::Loc loc, 
                  std::make_move_iterator(issue.ops.end()));
   state_.reads.insert(src.storage);
   state_.writes.insert(dst.storage);
-  const bool seen_by_others =
-      dst_kind == ir::StorageKind::Shared ||
-      (dst_kind == ir::StorageKind::Param && ReadAnywhere(dst.storage));
+  const bool seen_by_others = dst_kind == ir::StorageKind::Shared ||
+                              (dst_kind == ir::StorageKind::Param && ReadAnywhere(dst.storage));
   if (seen_by_others && !who->each_alone) Barrier(*who, out, loc);
 }
 
 void CopyLowering::Fill(const ir::FillTile& fill, ir::Region& out, ir::Loc loc, unsigned control) {
   const ir::View dst = kernel_.views[fill.dst];
   const bool local = kernel_.storages[dst.storage].kind == ir::StorageKind::Local;
-  const auto who = ExecutorsOf(dependence_.Of(dst) | (local ? unsigned{kOnThread} : 0u), loc, control);
+  const auto who =
+      ExecutorsOf(dependence_.Of(dst) | (local ? unsigned{kOnThread} : 0u), loc, control);
   if (!who) return;
   if (!local && state_.Touched(dst.storage)) Barrier(*who, out, loc);
   CopyLoop loop{kernel_, build_, ranges_, loc, who->threads, who->index};

@@ -1,5 +1,5 @@
-// lower-elements: single elements of views become linear indices into their storage, and asserts of the
-// kernel become error words that the host turns into the message.
+// lower-elements: single elements of views become linear indices into their storage, and asserts of
+// the kernel become error words that the host turns into the message.
 #include "ir/walk.h"
 #include "passes/addressing.h"
 #include "passes/pass.h"

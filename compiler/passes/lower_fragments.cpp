@@ -1,7 +1,7 @@
 // lower-fragments: operations on fragments as unrolled loops over the elements that a lane owns.
-// Logical indices become arithmetic on the lane (ir::FragLayout); a branch around one assignment becomes a
-// select; 16-bit fragments are written two elements at a time; a row is reduced over its four lanes
-// by shuffles.
+// Logical indices become arithmetic on the lane (ir::FragLayout); a branch around one assignment
+// becomes a select; 16-bit fragments are written two elements at a time; a row is reduced over its
+// four lanes by shuffles.
 #include <functional>
 
 #include "ir/walk.h"
@@ -12,14 +12,13 @@
 namespace choreo::passes {
 namespace {
 
-constexpr int kQuad = 4;        // lanes that share a row
-constexpr int kRowPair = 8;     // distance of a lane's two rows
-constexpr int kWarpRows = 16;   // rows of a warp
+constexpr int kQuad = 4;       // lanes that share a row
+constexpr int kRowPair = 8;    // distance of a lane's two rows
+constexpr int kWarpRows = 16;  // rows of a warp
 
 class FragmentLowering {
  public:
-  explicit FragmentLowering(ir::Kernel& kernel)
-      : kernel_(kernel), build_(kernel), ranges_(kernel) {
+  explicit FragmentLowering(ir::Kernel& kernel) : kernel_(kernel), build_(kernel), ranges_(kernel) {
     using ir::Intrinsic;
     const auto call = [&](Intrinsic i) { return build_.Call(i, {}); };
     // Where the lane's first element lies in a fragment.
@@ -33,8 +32,8 @@ class FragmentLowering {
   void Run() {
     ir::Region body = Rewrite(kernel_.body);
     const ir::Loc none;
-    body.ops.insert(body.ops.begin(), {{none, ir::Let{row_, rows_}},
-                                       {none, ir::Let{column_, columns_}}});
+    body.ops.insert(body.ops.begin(),
+                    {{none, ir::Let{row_, rows_}}, {none, ir::Let{column_, columns_}}});
     kernel_.body = std::move(body);
   }
 
@@ -103,22 +102,29 @@ void FragmentLowering::Fill(const ir::FragFill& fill, ir::Region& out, ir::Loc l
   const ir::Storage frag = kernel_.storages[fill.frag];
   const int count = LaneElements(kernel_, frag);
   if (const ir::ExprId wide = Unrounded(fill.value); wide && count % 2 == 0) {
-    ForElements(count / 2, [&](ir::ExprId w, ir::Region& body) {
-      Emit(body, loc, ir::FragPack{fill.frag, w, wide, wide});
-    }, out, loc);
+    ForElements(
+        count / 2,
+        [&](ir::ExprId w, ir::Region& body) {
+          Emit(body, loc, ir::FragPack{fill.frag, w, wide, wide});
+        },
+        out, loc);
     return;
   }
-  ForElements(count, [&](ir::ExprId e, ir::Region& body) {
-    Emit(body, loc, ir::FragSet{fill.frag, {e}, fill.value});
-  }, out, loc);
+  ForElements(
+      count,
+      [&](ir::ExprId e, ir::Region& body) {
+        Emit(body, loc, ir::FragSet{fill.frag, {e}, fill.value});
+      },
+      out, loc);
 }
 
 void FragmentLowering::Copy(const ir::FragCopy& copy, ir::Region& out, ir::Loc loc) {
-  ForElements(LaneElements(kernel_, kernel_.storages[copy.dst]),
-              [&](ir::ExprId e, ir::Region& body) {
-                Emit(body, loc, ir::FragSet{copy.dst, {e}, build_.FragElem(copy.src, {e})});
-              },
-              out, loc);
+  ForElements(
+      LaneElements(kernel_, kernel_.storages[copy.dst]),
+      [&](ir::ExprId e, ir::Region& body) {
+        Emit(body, loc, ir::FragSet{copy.dst, {e}, build_.FragElem(copy.src, {e})});
+      },
+      out, loc);
 }
 
 void FragmentLowering::Reduce(const ir::FragReduce& reduce, ir::Region& out, ir::Loc loc) {
@@ -129,23 +135,26 @@ void FragmentLowering::Reduce(const ir::FragReduce& reduce, ir::Region& out, ir:
   };
   if (!max) Fill({reduce.row, build_.Float(0.0, elem)}, out, loc);
   // First what the lane holds itself, then over the row's lanes.
-  ForElements(LaneElements(kernel_, kernel_.storages[reduce.src]),
-              [&](ir::ExprId e, ir::Region& body) {
-                const ir::ExprId slot = RowSlot(e);
-                const ir::ExprId value = build_.Cast(build_.FragElem(reduce.src, {e}), elem);
-                Emit(body, loc,
-                     ir::FragSet{reduce.row, {slot},
-                                 combine(build_.FragElem(reduce.row, {slot}), value)});
-              },
-              out, loc);
-  ForElements(2, [&](ir::ExprId r, ir::Region& body) {
-    for (const int distance : {1, 2}) {
-      const ir::ExprId mine = build_.FragElem(reduce.row, {r});
-      const ir::ExprId other =
-          build_.Call(ir::Intrinsic::ShflXor, {mine, build_.Int(distance)});
-      Emit(body, loc, ir::FragSet{reduce.row, {r}, combine(mine, other)});
-    }
-  }, out, loc);
+  ForElements(
+      LaneElements(kernel_, kernel_.storages[reduce.src]),
+      [&](ir::ExprId e, ir::Region& body) {
+        const ir::ExprId slot = RowSlot(e);
+        const ir::ExprId value = build_.Cast(build_.FragElem(reduce.src, {e}), elem);
+        Emit(body, loc,
+             ir::FragSet{reduce.row, {slot}, combine(build_.FragElem(reduce.row, {slot}), value)});
+      },
+      out, loc);
+  ForElements(
+      2,
+      [&](ir::ExprId r, ir::Region& body) {
+        for (const int distance : {1, 2}) {
+          const ir::ExprId mine = build_.FragElem(reduce.row, {r});
+          const ir::ExprId other =
+              build_.Call(ir::Intrinsic::ShflXor, {mine, build_.Int(distance)});
+          Emit(body, loc, ir::FragSet{reduce.row, {r}, combine(mine, other)});
+        }
+      },
+      out, loc);
 }
 
 // `if (c) f.at(i, j) = v;` computes v or keeps the element: no branch.
@@ -165,7 +174,8 @@ ir::Region FragmentLowering::Selects(ir::Region region) {
   return region;
 }
 
-// The body for one element: fragments by register, logical indices by arithmetic where they are values.
+// The body for one element: fragments by register, logical indices by arithmetic where they are
+// values.
 ir::Region FragmentLowering::ApplyBody(const ir::Apply& apply, ir::ExprId element) {
   const ir::Storage& frag = kernel_.storages[apply.frag];
   ir::Region body = Selects(apply.body);
@@ -204,39 +214,46 @@ void FragmentLowering::Apply(const ir::Apply& apply, ir::Region& out, ir::Loc lo
     if (set != nullptr && IsHalf(kernel_.storages[set->frag].elem) &&
         kernel_.storages[set->frag].layout == ir::FragLayout::Accumulator &&
         Unrounded(set->value)) {
-      ForElements(count / 2, [&](ir::ExprId w, ir::Region& body) {
-        const ir::ExprId first = build_.Mul(w, 2);
-        const auto value = [&](ir::ExprId e) {
-          const ir::Region one = ApplyBody(apply, e);
-          return Unrounded(std::get<ir::FragSet>(one.ops[0].node).value);
-        };
-        const ir::ExprId low = value(first);
-        const ir::ExprId high = value(build_.Add(first, 1));
-        Emit(body, loc, ir::FragPack{set->frag, w, low, high});
-      }, out, loc);
+      ForElements(
+          count / 2,
+          [&](ir::ExprId w, ir::Region& body) {
+            const ir::ExprId first = build_.Mul(w, 2);
+            const auto value = [&](ir::ExprId e) {
+              const ir::Region one = ApplyBody(apply, e);
+              return Unrounded(std::get<ir::FragSet>(one.ops[0].node).value);
+            };
+            const ir::ExprId low = value(first);
+            const ir::ExprId high = value(build_.Add(first, 1));
+            Emit(body, loc, ir::FragPack{set->frag, w, low, high});
+          },
+          out, loc);
       return;
     }
   }
-  ForElements(count, [&](ir::ExprId e, ir::Region& body) {
-    ir::Region lowered = Rewrite(ApplyBody(apply, e));
-    const bool stores = [&] {
-      bool found = false;
-      ir::ForEachOp(lowered, [&](const ir::Op& op) {
-        found |= std::holds_alternative<ir::StoreElem>(op.node);
-      });
-      return found;
-    }();
-    if (frag.layout == ir::FragLayout::Row && stores) {
-      // Four lanes hold the row: the first stores it.
-      ir::If owner{build_.Eq(build_.Var(column_), build_.Int(0)), std::move(lowered), {}};
-      Emit(body, loc, std::move(owner));
-    } else {
-      body = std::move(lowered);
-    }
-  }, out, loc);
+  ForElements(
+      count,
+      [&](ir::ExprId e, ir::Region& body) {
+        ir::Region lowered = Rewrite(ApplyBody(apply, e));
+        const bool stores = [&] {
+          bool found = false;
+          ir::ForEachOp(lowered, [&](const ir::Op& op) {
+            found |= std::holds_alternative<ir::StoreElem>(op.node);
+          });
+          return found;
+        }();
+        if (frag.layout == ir::FragLayout::Row && stores) {
+          // Four lanes hold the row: the first stores it.
+          ir::If owner{build_.Eq(build_.Var(column_), build_.Int(0)), std::move(lowered), {}};
+          Emit(body, loc, std::move(owner));
+        } else {
+          body = std::move(lowered);
+        }
+      },
+      out, loc);
 }
 
-// Lanes 8m…8m+7 of ldmatrix name the rows of matrix m: rows 8·(m%2), columns 8·(m/2) of a 16×16 slice.
+// Lanes 8m…8m+7 of ldmatrix name the rows of matrix m: rows 8·(m%2), columns 8·(m/2) of a 16×16
+// slice.
 void FragmentLowering::Load(const ir::MmaLoad& load, ir::Region& out, ir::Loc loc) {
   const ir::View view = kernel_.views[load.src];
   const ir::Storage frag = kernel_.storages[load.frag];
@@ -244,16 +261,19 @@ void FragmentLowering::Load(const ir::MmaLoad& load, ir::Region& out, ir::Loc lo
   const ir::ExprId lane = build_.Call(ir::Intrinsic::LaneIdx, {});
   const ir::ExprId warp = build_.Mod(build_.Call(ir::Intrinsic::WarpIdx, {}), kQuad);
   const ir::ExprId matrix = build_.Div(lane, 8);
-  const ir::ExprId row = build_.Add(
-      build_.Mul(warp, kWarpRows),
-      build_.Add(build_.Mul(build_.Mod(matrix, 2), kRowPair), build_.Mod(lane, 8)));
-  ForElements(slices, [&](ir::ExprId k, ir::Region& body) {
-    const ir::ExprId column =
-        build_.Add(build_.Mul(k, kMmaK), build_.Mul(build_.Div(matrix, 2), 8));
-    const ir::ExprId index =
-        LinearIndex(build_, view, BaseCoordinates(build_, view, {row, column}));
-    Emit(body, loc, ir::LdMatrix{load.frag, build_.Mul(k, 4), view.storage, index, 4});
-  }, out, loc);
+  const ir::ExprId row =
+      build_.Add(build_.Mul(warp, kWarpRows),
+                 build_.Add(build_.Mul(build_.Mod(matrix, 2), kRowPair), build_.Mod(lane, 8)));
+  ForElements(
+      slices,
+      [&](ir::ExprId k, ir::Region& body) {
+        const ir::ExprId column =
+            build_.Add(build_.Mul(k, kMmaK), build_.Mul(build_.Div(matrix, 2), 8));
+        const ir::ExprId index =
+            LinearIndex(build_, view, BaseCoordinates(build_, view, {row, column}));
+        Emit(body, loc, ir::LdMatrix{load.frag, build_.Mul(k, 4), view.storage, index, 4});
+      },
+      out, loc);
 }
 
 void FragmentLowering::Store(const ir::MmaStore& store, ir::Region& out, ir::Loc loc) {
@@ -261,28 +281,32 @@ void FragmentLowering::Store(const ir::MmaStore& store, ir::Region& out, ir::Loc
   const ir::Storage frag = kernel_.storages[store.frag];
   const Elem elem = kernel_.storages[view.storage].elem;
   const int count = LaneElements(kernel_, frag);
-  const auto value = [&](ir::ExprId e) { return build_.Cast(build_.FragElem(store.frag, {e}), elem); };
+  const auto value = [&](ir::ExprId e) {
+    return build_.Cast(build_.FragElem(store.frag, {e}), elem);
+  };
   const int vector = VectorElements(kernel_, view, 2 * Bytes(elem));
   const bool pairs = vector == 2 && Bytes(elem) >= 2;
   if (pairs) RequireAlignment(kernel_, view, 2 * Bytes(elem));
-  ForElements(pairs ? count / 2 : count, [&](ir::ExprId step, ir::Region& body) {
-    const ir::ExprId e = pairs ? build_.Mul(step, 2) : step;
-    const std::vector<ir::ExprId> at =
-        BaseCoordinates(build_, view, {Row(frag, e), Column(e)});
-    const ir::ExprId index = LinearIndex(build_, view, at);
-    const ir::ExprId inside = InsideCondition(build_, ranges_, view, at);
-    ir::Region stored;
-    if (pairs) {
-      Emit(stored, loc, ir::StoreVec{view.storage, index, {value(e), value(build_.Add(e, 1))}});
-    } else {
-      Emit(stored, loc, ir::MemStore{view.storage, index, value(e)});
-    }
-    if (inside) {
-      Emit(body, loc, ir::If{inside, std::move(stored), {}});
-    } else {
-      body = std::move(stored);
-    }
-  }, out, loc);
+  ForElements(
+      pairs ? count / 2 : count,
+      [&](ir::ExprId step, ir::Region& body) {
+        const ir::ExprId e = pairs ? build_.Mul(step, 2) : step;
+        const std::vector<ir::ExprId> at = BaseCoordinates(build_, view, {Row(frag, e), Column(e)});
+        const ir::ExprId index = LinearIndex(build_, view, at);
+        const ir::ExprId inside = InsideCondition(build_, ranges_, view, at);
+        ir::Region stored;
+        if (pairs) {
+          Emit(stored, loc, ir::StoreVec{view.storage, index, {value(e), value(build_.Add(e, 1))}});
+        } else {
+          Emit(stored, loc, ir::MemStore{view.storage, index, value(e)});
+        }
+        if (inside) {
+          Emit(body, loc, ir::If{inside, std::move(stored), {}});
+        } else {
+          body = std::move(stored);
+        }
+      },
+      out, loc);
 }
 
 ir::Region FragmentLowering::Rewrite(const ir::Region& region) {

@@ -1,6 +1,7 @@
-// lower-mma: each MMA as one WGMMA group. Fence, the K slices in order, commit, wait; descriptors of
-// shared operands advance by constants. A fill that only the MMA sees becomes its zero scale-d.
-// Descriptor strides follow the PTX manual, "Asynchronous warpgroup level matrix shared memory layout".
+// lower-mma: each MMA as one WGMMA group. Fence, the K slices in order, commit, wait; descriptors
+// of shared operands advance by constants. A fill that only the MMA sees becomes its zero scale-d.
+// Descriptor strides follow the PTX manual, "Asynchronous warpgroup level matrix shared memory
+// layout".
 #include <algorithm>
 #include <optional>
 
@@ -12,7 +13,7 @@
 namespace choreo::passes {
 namespace {
 
-constexpr int kCoreRows = 8;        // rows of a core matrix
+constexpr int kCoreRows = 8;         // rows of a core matrix
 constexpr int kDescriptorUnit = 16;  // bytes that one step of a descriptor's address means
 
 // How the K slices of a shared operand lie: the descriptor of the first, and the way to slice k.
@@ -152,17 +153,16 @@ std::optional<MmaLowering::Start> MmaLowering::StartOf(const ir::View& view, int
   return start;
 }
 
-// Byte offset in the storage of the view's first element; swizzling leaves it where it is, since rows
-// start at multiples of 8 and columns at whole slices.
+// Byte offset in the storage of the view's first element; swizzling leaves it where it is, since
+// rows start at multiples of 8 and columns at whole slices.
 ir::ExprId MmaLowering::Offset(const ir::View& view, const Start& start) {
   const ir::Storage& storage = kernel_.storages[view.storage];
   const int64_t width = PanelElements(kernel_, storage);
   const int64_t size = Bytes(storage.elem);
   const int64_t panel_bytes = PanelRows(kernel_, storage) * width * size;
-  ir::ExprId offset = build_.Add(
-      build_.Mul(build_.Div(start.column, width), panel_bytes),
-      build_.Add(build_.Mul(start.row, width * size),
-                 build_.Mul(build_.Mod(start.column, width), size)));
+  ir::ExprId offset = build_.Add(build_.Mul(build_.Div(start.column, width), panel_bytes),
+                                 build_.Add(build_.Mul(start.row, width * size),
+                                            build_.Mul(build_.Mod(start.column, width), size)));
   if (view.slot) {
     offset = build_.Add(build_.Mul(build_.Cast(view.slot, Elem::kS32), TileBytes(kernel_, storage)),
                         offset);
@@ -200,8 +200,7 @@ std::optional<Operand> MmaLowering::KMajor(ir::ViewId id, ir::Region& out, ir::L
     // A start inside a panel: slices before the next panel are fewer.
     if (const auto column = build_.AsInt(start->column);
         column && *column % PanelElements(kernel_, storage) != 0 &&
-        *column % PanelElements(kernel_, storage) +
-                *build_.AsInt(view.axes[1].extent) >
+        *column % PanelElements(kernel_, storage) + *build_.AsInt(view.axes[1].extent) >
             PanelElements(kernel_, storage)) {
       Refuse(view, "it crosses a swizzled panel that it does not start", loc);
       return std::nullopt;
@@ -210,10 +209,10 @@ std::optional<Operand> MmaLowering::KMajor(ir::ViewId id, ir::Region& out, ir::L
     operand.panel_step = 2 * panel_bytes / kDescriptorUnit;
   }
   const auto leading = static_cast<int32_t>(swizzle >= slice_bytes ? kDescriptorUnit : panel_bytes);
-  operand.descriptor =
-      Named(view, build_.Desc(view.storage, Offset(view, *start), leading, kCoreRows * swizzle,
-                              swizzle == 16 ? 0 : swizzle),
-            out, loc);
+  operand.descriptor = Named(view,
+                             build_.Desc(view.storage, Offset(view, *start), leading,
+                                         kCoreRows * swizzle, swizzle == 16 ? 0 : swizzle),
+                             out, loc);
   return operand;
 }
 
@@ -229,9 +228,10 @@ std::optional<Operand> MmaLowering::NMajor(ir::ViewId id, ir::Region& out, ir::L
   if (swizzle == 16) std::swap(leading, stride);  // the two change roles without swizzle
   Operand operand;
   operand.panel_step = int64_t{kMmaK} * swizzle / kDescriptorUnit;
-  operand.descriptor = Named(view, build_.Desc(view.storage, Offset(view, *start), leading, stride,
-                                               swizzle == 16 ? 0 : swizzle),
-                             out, loc);
+  operand.descriptor = Named(
+      view,
+      build_.Desc(view.storage, Offset(view, *start), leading, stride, swizzle == 16 ? 0 : swizzle),
+      out, loc);
   return operand;
 }
 

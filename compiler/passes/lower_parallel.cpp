@@ -1,5 +1,6 @@
-// lower-parallel: the indices of `parallel` as arithmetic on thread and warp numbers, grid coordinates
-// folded into one grid axis (no axis then limits the problem), narrowed scopes as branches.
+// lower-parallel: the indices of `parallel` as arithmetic on thread and warp numbers, grid
+// coordinates folded into one grid axis (no axis then limits the problem), narrowed scopes as
+// branches.
 #include <set>
 #include <utility>
 
@@ -47,8 +48,7 @@ class ParallelLowering {
       const ir::VarId var = host.block_vars[i];
       const bool last = i + 1 == host.block_vars.size();
       const ir::Loc loc = kernel_.vars[var].loc;
-      out.ops.push_back(
-          {loc, ir::Let{var, last ? rest : build_.Mod(rest, host.block_bounds[i])}});
+      out.ops.push_back({loc, ir::Let{var, last ? rest : build_.Mod(rest, host.block_bounds[i])}});
       rest = build_.Div(rest, host.block_bounds[i]);
     }
   }
@@ -94,9 +94,8 @@ class ParallelLowering {
         index = within(build_.Call(Intrinsic::WarpIdx, {}), group_size / kWarpSize);
         break;
       case ir::Level::Thread:
-        index = group_size == kWarpSize
-                    ? build_.Call(Intrinsic::LaneIdx, {})
-                    : within(build_.Call(Intrinsic::ThreadIdx, {}), group_size);
+        index = group_size == kWarpSize ? build_.Call(Intrinsic::LaneIdx, {})
+                                        : within(build_.Call(Intrinsic::ThreadIdx, {}), group_size);
         break;
     }
     ir::Region body;

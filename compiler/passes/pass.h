@@ -9,6 +9,9 @@
 
 namespace choreo::passes {
 
+// Bytes of shared memory a CTA can have: CUDA C++ Programming Guide, "Compute Capabilities", 9.0.
+inline constexpr int64_t kSharedLimit = 227 * 1024;
+
 struct PassContext {
   diag::Emitter& diags;
   const SourceManager& sources;

@@ -24,7 +24,8 @@ struct PipelineOptions {
   std::function<void(const PassInfo&, const ir::Module&, std::chrono::nanoseconds)> after_pass;
 };
 
-// Stops at the first pass that reports an error. The module's state is Lowered only if all passes ran.
+// Stops at the first pass that reports an error. The module's state is Lowered only if all passes
+// ran.
 ir::Module RunPipeline(ir::Module module, PassContext& context, const PipelineOptions& options);
 
 }  // namespace choreo::passes

@@ -1,7 +1,7 @@
-// proxy-fences: what ordinary accesses wrote to shared memory becomes visible to the tensor core only
-// through `fence.proxy.async` in each writing thread, in front of the barrier that hands it over.
-// Follows which tiles were written since the last fence, those of cp.async from their wait on, for only
-// then have the writes happened; loops to a fixed point.
+// proxy-fences: what ordinary accesses wrote to shared memory becomes visible to the tensor core
+// only through `fence.proxy.async` in each writing thread, in front of the barrier that hands it
+// over. Follows which tiles were written since the last fence, those of cp.async from their wait
+// on, for only then have the writes happened; loops to a fixed point.
 #include <set>
 #include <utility>
 

@@ -1,5 +1,5 @@
-// Symbolic ranges: what launch parameters, loop bounds and the asserts of the host part prove about index
-// expressions. Values are bounded by linear forms over parameters with rational coefficients.
+// Symbolic ranges: what launch parameters, loop bounds and the asserts of the host part prove about
+// index expressions. Values are bounded by linear forms over parameters with rational coefficients.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ class Ranges {
  public:
   explicit Ranges(const ir::Kernel& kernel);
 
-  // Whether 0 <= first and first + length <= extent hold in every launch that passes the host's asserts.
+  // Whether 0 <= first and first + length <= extent hold in every launch that passes the host's
+  // asserts.
   bool Inside(ir::ExprId first, int64_t length, ir::ExprId extent) const;
 
  private:
@@ -42,7 +43,8 @@ class Ranges {
 
   const ir::Kernel& kernel_;
   std::unordered_map<ir::VarId, ir::ExprId> lets_;
-  std::unordered_map<ir::VarId, std::pair<ir::ExprId, ir::ExprId>> bounds_;  // low, high (exclusive)
+  std::unordered_map<ir::VarId, std::pair<ir::ExprId, ir::ExprId>>
+      bounds_;  // low, high (exclusive)
   std::unordered_map<ir::VarId, ir::VarId> equal_;
   std::set<std::pair<ir::VarId, int64_t>> divisible_;
 };

@@ -1,5 +1,5 @@
-// remove-dead-code: definitions of scalars that nothing reads, and declarations of storage that nothing
-// uses, so that the generated code has no unused names.
+// remove-dead-code: definitions of scalars that nothing reads, and declarations of storage that
+// nothing uses, so that the generated code has no unused names.
 #include <algorithm>
 #include <set>
 

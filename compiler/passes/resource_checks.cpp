@@ -11,7 +11,6 @@ namespace choreo::passes {
 namespace {
 
 // CUDA C++ Programming Guide, "Compute Capabilities", 9.0.
-constexpr int64_t kSharedLimit = 227 * 1024;
 constexpr int kRegistersPerSm = 65536;
 constexpr int kRegistersPerThread = 255;
 constexpr int kRegisterGranule = 8;
@@ -70,7 +69,8 @@ class Liveness {
         live = std::move(entry);
       });
     }
-    // Element-wise loops read what they overwrite one element at a time: reads of the whole op count.
+    // Element-wise loops read what they overwrite one element at a time: reads of the whole op
+    // count.
     for (const ir::StorageId id : Reads(op)) live.insert(id);
     Note(live, op.loc);
     return live;
@@ -125,7 +125,8 @@ class Liveness {
       return {};
     }
     const ir::StorageUse use = ir::AllStorageUse(kernel_, loop->body);
-    const bool reads_itself = std::find(use.reads.begin(), use.reads.end(), frag) != use.reads.end();
+    const bool reads_itself =
+        std::find(use.reads.begin(), use.reads.end(), frag) != use.reads.end();
     return reads_itself ? ir::StorageId() : frag;
   }
 

@@ -239,24 +239,42 @@ std::optional<int64_t> ScopeTracker::Value(ir::ExprId e, int t) const {
   const auto b = Value(binary->right, t);
   if (!a || !b) return std::nullopt;
   switch (binary->op) {
-    case ir::BinaryOp::Add: return *a + *b;
-    case ir::BinaryOp::Sub: return *a - *b;
-    case ir::BinaryOp::Mul: return *a * *b;
-    case ir::BinaryOp::Div: return *b == 0 ? std::nullopt : std::optional(*a / *b);
-    case ir::BinaryOp::Mod: return *b == 0 ? std::nullopt : std::optional(*a % *b);
-    case ir::BinaryOp::Shl: return *a << *b;
-    case ir::BinaryOp::Shr: return *a >> *b;
-    case ir::BinaryOp::BitAnd: return *a & *b;
-    case ir::BinaryOp::BitOr: return *a | *b;
-    case ir::BinaryOp::BitXor: return *a ^ *b;
-    case ir::BinaryOp::And: return *a != 0 && *b != 0;
-    case ir::BinaryOp::Or: return *a != 0 || *b != 0;
-    case ir::BinaryOp::Lt: return *a < *b;
-    case ir::BinaryOp::Le: return *a <= *b;
-    case ir::BinaryOp::Gt: return *a > *b;
-    case ir::BinaryOp::Ge: return *a >= *b;
-    case ir::BinaryOp::Eq: return *a == *b;
-    case ir::BinaryOp::Ne: return *a != *b;
+    case ir::BinaryOp::Add:
+      return *a + *b;
+    case ir::BinaryOp::Sub:
+      return *a - *b;
+    case ir::BinaryOp::Mul:
+      return *a * *b;
+    case ir::BinaryOp::Div:
+      return *b == 0 ? std::nullopt : std::optional(*a / *b);
+    case ir::BinaryOp::Mod:
+      return *b == 0 ? std::nullopt : std::optional(*a % *b);
+    case ir::BinaryOp::Shl:
+      return *a << *b;
+    case ir::BinaryOp::Shr:
+      return *a >> *b;
+    case ir::BinaryOp::BitAnd:
+      return *a & *b;
+    case ir::BinaryOp::BitOr:
+      return *a | *b;
+    case ir::BinaryOp::BitXor:
+      return *a ^ *b;
+    case ir::BinaryOp::And:
+      return *a != 0 && *b != 0;
+    case ir::BinaryOp::Or:
+      return *a != 0 || *b != 0;
+    case ir::BinaryOp::Lt:
+      return *a < *b;
+    case ir::BinaryOp::Le:
+      return *a <= *b;
+    case ir::BinaryOp::Gt:
+      return *a > *b;
+    case ir::BinaryOp::Ge:
+      return *a >= *b;
+    case ir::BinaryOp::Eq:
+      return *a == *b;
+    case ir::BinaryOp::Ne:
+      return *a != *b;
   }
   CHOREO_UNREACHABLE();
 }

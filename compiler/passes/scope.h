@@ -1,5 +1,5 @@
-// Which threads of a CTA execute an op, and in what groups: known exactly, from the nested `parallel`
-// and `inthreads` around it. Predicates are evaluated for every thread of the CTA.
+// Which threads of a CTA execute an op, and in what groups: known exactly, from the nested
+// `parallel` and `inthreads` around it. Predicates are evaluated for every thread of the CTA.
 #pragma once
 
 #include <bitset>
@@ -29,11 +29,11 @@ struct Scope {
   bool named_thread = false;  // inside a `parallel … : thread`
   int depth = 0;              // of inthreads around it
   bool single_thread() const { return active.count() == 1; }
-  bool whole_warps() const;   // every warp is active with all of its lanes or with none
+  bool whole_warps() const;  // every warp is active with all of its lanes or with none
 };
 
-// How many threads a CTA has: the widest nest of parallels, the user's bound if there is none; always
-// whole warps.
+// How many threads a CTA has: the widest nest of parallels, the user's bound if there is none;
+// always whole warps.
 int CtaThreads(const ir::Kernel& kernel);
 
 // What makes a variable differ between threads: bits of levels.

@@ -1,6 +1,6 @@
 // shared-memory-plan: the layout of every shared tile and its place. A tile takes the swizzle its
-// accesses name; an MMA operand without one takes the widest that its rows divide into; any other tile
-// is row-major. No two tiles share memory.
+// accesses name; an MMA operand without one takes the widest that its rows divide into; any other
+// tile is row-major. No two tiles share memory.
 #include <algorithm>
 
 #include "ir/walk.h"
@@ -22,19 +22,29 @@ int WidestSwizzle(int64_t row_bytes) {
   return 16;
 }
 
+// Elements of all instances of the tile, or a number above any limit: 64 bits may not hold them.
+int64_t Elements(const ir::Kernel& kernel, const ir::Storage& storage) {
+  int64_t count = storage.array_size;
+  for (const ir::ExprId dim : storage.dims) {
+    count *= *ir::AsInt(kernel, dim);
+    if (count > INT32_MAX) return INT32_MAX;
+  }
+  return count;
+}
+
 }  // namespace
 
-ir::Kernel SharedMemoryPlan(ir::Kernel kernel, PassContext&) {
+ir::Kernel SharedMemoryPlan(ir::Kernel kernel, PassContext& context) {
   std::vector<TileUse> uses(kernel.storages.size());
   const auto use_of = [&](ir::ViewId view) -> TileUse& {
     return uses[kernel.views[view].storage.value];
   };
   ir::ForEachOp(kernel.body, [&](const ir::Op& op) {
     if (const auto* copy = std::get_if<ir::CopySync>(&op.node)) {
-      TileUse& use = use_of(kernel.storages[kernel.views[copy->dst].storage].kind ==
-                                    ir::StorageKind::Shared
-                                ? copy->dst
-                                : copy->src);
+      TileUse& use =
+          use_of(kernel.storages[kernel.views[copy->dst].storage].kind == ir::StorageKind::Shared
+                     ? copy->dst
+                     : copy->src);
       use.named_swizzle = std::max(use.named_swizzle, copy->swizzle);
     } else if (const auto* mma = std::get_if<ir::Mma>(&op.node)) {
       if (mma->a) use_of(mma->a).mma_operand = true;
@@ -47,6 +57,13 @@ ir::Kernel SharedMemoryPlan(ir::Kernel kernel, PassContext&) {
   for (size_t i = 0; i < kernel.storages.size(); ++i) {
     ir::Storage& storage = kernel.storages[kernel.storages.IdAt(i)];
     if (storage.kind != ir::StorageKind::Shared) continue;
+    // Far too large: said here, because places are 32-bit numbers.
+    if (const int64_t bytes = Elements(kernel, storage) * Bytes(storage.elem);
+        offset + bytes > INT32_MAX / 2) {
+      context.diags.Emit(diag::kinds::SharedMemoryExceeded, context.Where(kernel.loc), kernel.name,
+                         offset + bytes, kSharedLimit, fmt::format("`{}` {}", storage.name, bytes));
+      return kernel;
+    }
     const int64_t row_bytes =
         (storage.dims.empty() ? 1 : *ir::AsInt(kernel, storage.dims.back())) * Bytes(storage.elem);
     storage.swizzle = uses[i].named_swizzle;

@@ -1,7 +1,6 @@
 // What Analyze leaves for lowering: entities, types, constants and the meaning of assignments.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 
 #include "sema/sema_testing.h"
@@ -146,7 +145,7 @@ TEST(Analyze, LoopOverABoundedVariableKnowsIt) {
 
 TEST(Analyze, BrokenStatementsDoNotCascade) {
   const auto analyzed = AnalyzeStatements(
-      "q = dma.copy x.subspan(64, 128.at(b, 0) => shared;\n"
+      "q = dma.copy x.subspan(64, 128).at(b, 0 => shared;\n"
       "z = q.data.at(0, 0) + q.at(1, 1);\n"
       "acc = mma.fill.f32 0.0f;\n"
       "mma.row.row acc, q, q;\n"

@@ -89,7 +89,7 @@ void Checker::CheckStmtAttributes(ast::StmtId id) {
 
 // [[schedule(k_tiles(7, 6, …))]]: a permutation of the MMA's K slices.
 void Checker::CheckSchedule(ast::StmtId id, const ast::Attribute& attribute) {
-  const auto fail = [&](SourceRange range, std::string rule) {
+  const auto fail = [&](SourceRange range, const std::string& rule) {
     Report(diag::kinds::Schedule, range, rule);
   };
   ast::ExprId expr;

@@ -7,7 +7,6 @@
 namespace choreo::sema {
 namespace {
 
-using testing::Analyzed;
 using testing::AnalyzeStatements;
 using testing::AnalyzeText;
 
@@ -41,7 +40,6 @@ TEST(FixIt, TmaLoadIsItsName) {
 }
 
 TEST(FixIt, AnOrderIsNotReduced) {
-  const std::string text = "o = n; ";
   const auto fixed = AnalyzeText(
       "__co__ void f(int n) { parallel b by n : block { shared event e[2]; mutable u32 o = 0;\n"
       "parallel p by 1 : group-4 { wait e.at(o % 2); slot = o % 2; trigger e.at(slot); } } }");

@@ -16,7 +16,8 @@ void ForEachCell(Cta& cta, const Place& place, int32_t bytes, F&& f) {
     const auto first = static_cast<uint32_t>(at % 16);
     const uint32_t count = std::min<uint32_t>(16 - first, static_cast<uint32_t>(end - at));
     const auto mask = static_cast<uint16_t>(((1u << count) - 1) << first);
-    f(place.global ? cta.launch->global.Head(at) : cta.shadow.Head(static_cast<uint32_t>(at)), mask);
+    f(place.global ? cta.launch->global.Head(at) : cta.shadow.Head(static_cast<uint32_t>(at)),
+      mask);
     at += count;
   }
 }
@@ -30,9 +31,8 @@ void Track(Warp& w, const AccessInfo& access, const Place& place, int32_t bytes)
   if (!place.global) w.dirty_lanes |= 1u << access.lane;
   if (!Tracked(cta, place)) return;
   const std::string_view name = cta.launch->NameOf(place.storage);
-  ForEachCell(cta, place, bytes, [&](uint32_t& head, uint16_t mask) {
-    CheckCell(w, access, head, mask, name);
-  });
+  ForEachCell(cta, place, bytes,
+              [&](uint32_t& head, uint16_t mask) { CheckCell(w, access, head, mask, name); });
 }
 
 }  // namespace
@@ -54,8 +54,8 @@ Place Locate(Warp& w, ir::StorageId id, int64_t index, int32_t bytes) {
   place.storage = id;
   place.global = storage.kind == ir::StorageKind::Param;
   if (index < low || index > high - count) {
-    cta.findings().Add(diag::kinds::SimOutOfBounds, cta.Loc(w), storage.loc, index, storage.name, low,
-                       high - 1);
+    cta.findings().Add(diag::kinds::SimOutOfBounds, cta.Loc(w), storage.loc, index, storage.name,
+                       low, high - 1);
     return place;
   }
   if (place.global) {
@@ -100,9 +100,9 @@ void TrackWrite(Warp& w, uint32_t lane, const Place& place, const void* value, i
   AccessInfo access;
   access.kind = Access::Write;
   access.lane = lane;
-  access.silent = !poison && std::memcmp(place.data, value, size) == 0 &&
-                  (place.global ||
-                   std::all_of(poisoned, poisoned + bytes, [](uint8_t p) { return p == 0; }));
+  access.silent =
+      !poison && std::memcmp(place.data, value, size) == 0 &&
+      (place.global || std::all_of(poisoned, poisoned + bytes, [](uint8_t p) { return p == 0; }));
   Track(w, access, place, bytes);
   std::memcpy(place.data, value, size);
   if (poisoned != nullptr) std::memset(poisoned, poison ? 1 : 0, size);

@@ -1,4 +1,5 @@
-// A CTA in execution, and what all CTAs of a launch share. No globals: everything hangs on an Execution.
+// A CTA in execution, and what all CTAs of a launch share. No globals: everything hangs on an
+// Execution.
 #pragma once
 
 #include <array>
@@ -82,7 +83,8 @@ void RunCta(Execution& launch, uint32_t id, std::array<int32_t, 3> index, const 
 
 // ---- the parts of the machine, by file ----
 
-// exec_memory.cpp. Poison of `lanes` in a value used as `what`: reports it; the lanes that are poisoned.
+// exec_memory.cpp. Poison of `lanes` in a value used as `what`: reports it; the lanes that are
+// poisoned.
 uint32_t CheckPoison(Warp& w, Slot slot, uint32_t lanes, std::string_view what);
 void ReportDivisionByZero(Warp& w, uint32_t lanes);
 InstrFn LoadFn(ir::StorageKind kind, Elem elem);

@@ -54,8 +54,8 @@ std::string Describe(const Cta& cta, uint32_t warps) {
     std::string what = "the other warps of an MMA";
     if (w.waiting == Waiting::Barrier) {
       const Barrier& barrier = cta.barriers[w.barrier];
-      what = fmt::format("barrier {} ({} of {} threads arrived)", w.barrier, barrier.arrived_threads,
-                         barrier.expected);
+      what = fmt::format("barrier {} ({} of {} threads arrived)", w.barrier,
+                         barrier.arrived_threads, barrier.expected);
     }
     const bool one = (same & (same - 1)) == 0;
     text += fmt::format("{}{} wait{} for {} at {}", text.empty() ? "" : "; ", WarpSetName(same),
@@ -69,10 +69,9 @@ std::string Describe(const Cta& cta, uint32_t warps) {
 void RequireFullWarp(Warp& w, std::string_view what) {
   if (w.active == w.valid) return;
   Cta& cta = *w.cta;
-  cta.findings().Add(
-      diag::kinds::SimDivergentCollective, cta.Loc(w), {}, std::string(what),
-      fmt::format("{} lanes of {}", __builtin_popcount(w.active), WarpName(w.index)),
-      "all lanes of the warp");
+  cta.findings().Add(diag::kinds::SimDivergentCollective, cta.Loc(w), {}, std::string(what),
+                     fmt::format("{} lanes of {}", __builtin_popcount(w.active), WarpName(w.index)),
+                     "all lanes of the warp");
 }
 
 void ArriveAtBarrier(Warp& w, uint32_t id, uint32_t threads) {
@@ -87,9 +86,9 @@ void ArriveAtBarrier(Warp& w, uint32_t id, uint32_t threads) {
   }
   Barrier& barrier = cta.barriers[id];
   if (id != 0 && threads % kLanes != 0) {
-    cta.findings().Add(diag::kinds::SimBarrierMismatch, loc, {},
-                       fmt::format("barrier {} counts {} threads, but must count whole warps", id,
-                                   threads));
+    cta.findings().Add(
+        diag::kinds::SimBarrierMismatch, loc, {},
+        fmt::format("barrier {} counts {} threads, but must count whole warps", id, threads));
   }
   if (barrier.arrived == 0) {
     barrier.expected = threads;
@@ -131,8 +130,8 @@ void ResolveStall(Cta& cta) {
     if (barrier.arrived == 0 || exited == 0 || barrier.arrived != blocked) continue;
     cta.findings().Add(
         diag::kinds::SimBarrierMismatch, cta.launch->LocOf(barrier.op), {},
-        fmt::format("barrier {} has {} of {} threads, those of {}, but {} exited without arriving", id,
-                    barrier.arrived_threads, barrier.expected, WarpSetName(barrier.arrived),
+        fmt::format("barrier {} has {} of {} threads, those of {}, but {} exited without arriving",
+                    id, barrier.arrived_threads, barrier.expected, WarpSetName(barrier.arrived),
                     WarpSetName(exited)));
     Free(cta, barrier);
     return;

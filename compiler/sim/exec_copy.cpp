@@ -1,5 +1,5 @@
-// cp.async: issued copies are in flight until the issuing thread waits for their group; only then do
-// they land in shared memory. The source is read at issue.
+// cp.async: issued copies are in flight until the issuing thread waits for their group; only then
+// do they land in shared memory. The source is read at issue.
 #include <algorithm>
 #include <cstring>
 
@@ -52,9 +52,8 @@ void ExecCpAsync(Warp& w, const FlatOp& op) {
     access.kind = Access::CopyInFlight;
     access.lane = l;
     const std::string_view name = cta.launch->NameOf(node.dst);
-    ForEachCell(cta, copy.address, copy.bytes, [&](uint32_t& head, uint16_t bytes) {
-      CheckCell(w, access, head, bytes, name);
-    });
+    ForEachCell(cta, copy.address, copy.bytes,
+                [&](uint32_t& head, uint16_t bytes) { CheckCell(w, access, head, bytes, name); });
     std::memset(cta.shared_poison.data() + copy.address, 1, copy.bytes);
     w.copies.push_back(copy);
   }

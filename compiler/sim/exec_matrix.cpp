@@ -1,5 +1,6 @@
-// Packed 16-bit fragments: packing, and 8x8 matrices to and from shared memory (stmatrix, ldmatrix).
-// Row r of matrix m is at the address that lane 8m + r names; lane 4r + c holds its elements 2c, 2c+1.
+// Packed 16-bit fragments: packing, and 8x8 matrices to and from shared memory (stmatrix,
+// ldmatrix). Row r of matrix m is at the address that lane 8m + r names; lane 4r + c holds its
+// elements 2c, 2c+1.
 #include "sim/cta.h"
 #include "sim/numeric.h"
 #include "support/check.h"
@@ -9,7 +10,6 @@ namespace {
 
 constexpr int32_t kRowBytes = 16;
 constexpr int32_t kPairBytes = 4;
-
 
 // The slot of element 2·(word + m) of a fragment for a lane; kNoSlot (reported) if there is none.
 Slot WordSlot(Warp& w, ir::StorageId frag, int32_t word) {
@@ -29,8 +29,7 @@ void ForEachPair(Warp& w, const FlatOp& op, const Node& node, ir::StorageId memo
   if (CheckPoison(w, op.slot[1], w.valid, "an index") != 0) return;
   for (int32_t m = 0; m < node.count; ++m) {
     for (uint32_t r = 0; r < 8; ++r) {
-      const Place row =
-          Locate(w, memory, index[8 * static_cast<uint32_t>(m) + r], kRowBytes);
+      const Place row = Locate(w, memory, index[8 * static_cast<uint32_t>(m) + r], kRowBytes);
       if (row.data == nullptr || !CheckAligned(w, row, kRowBytes)) continue;
       for (uint32_t c = 0; c < 4; ++c) {
         const uint32_t lane = 4 * r + c;
@@ -62,8 +61,7 @@ void ExecFragPack(Warp& w, const FlatOp& op) {
       w.regs.At<float>(to + half)[l] =
           DecodeHalf(elem, EncodeHalf(elem, w.regs.At<float>(from)[l]));
       const uint32_t bit = 1u << l;
-      w.regs.poison[to + half] =
-          (w.regs.poison[to + half] & ~bit) | (w.regs.poison[from] & bit);
+      w.regs.poison[to + half] = (w.regs.poison[to + half] & ~bit) | (w.regs.poison[from] & bit);
     }
   }
 }

@@ -47,7 +47,8 @@ uint32_t CheckPoison(Warp& w, Slot slot, uint32_t lanes, std::string_view what) 
     source = cta.launch->LocOf(w.poison_op - 1);
     where += fmt::format(", from `{}`", cta.launch->NameOf(ir::StorageId(w.poison_storage)));
   }
-  cta.findings().Add(diag::kinds::SimUninitialisedRead, cta.Loc(w), source, std::string(what), where);
+  cta.findings().Add(diag::kinds::SimUninitialisedRead, cta.Loc(w), source, std::string(what),
+                     where);
   return poisoned;
 }
 
@@ -102,7 +103,8 @@ void ExecStoreVec(Warp& w, const FlatOp& op) {
     const Place place = Locate(w, node.storage, index[l], bytes);
     if (place.data == nullptr || !CheckAligned(w, place, bytes)) continue;
     uint8_t value[16];
-    for (int32_t i = 0; i < count; ++i) EncodeElement(w, storage.elem, values[i], l, value + i * size);
+    for (int32_t i = 0; i < count; ++i)
+      EncodeElement(w, storage.elem, values[i], l, value + i * size);
     TrackWrite(w, l, place, value, bytes, ((poison >> l) & 1u) != 0);
     if (param || poison == 0) continue;
     // Poison is exact: only the elements that were never written.
@@ -141,10 +143,9 @@ void ExecCopyVec(Warp& w, const FlatOp& op) {
     std::memcpy(piece.poison, w.cta->shared_poison.data() + src.shared_offset,
                 static_cast<size_t>(node.bytes));
     if (to_param) {
-      w.cta->findings().Add(diag::kinds::SimUninitialisedRead, w.cta->Loc(w), {},
-                            "a value stored to a parameter",
-                            fmt::format("{}, from `{}`", LaneName(w.index, l),
-                                        kernel.storages[node.src].name));
+      w.cta->findings().Add(
+          diag::kinds::SimUninitialisedRead, w.cta->Loc(w), {}, "a value stored to a parameter",
+          fmt::format("{}, from `{}`", LaneName(w.index, l), kernel.storages[node.src].name));
     }
   }
   for (uint32_t l = 0; l < kLanes; ++l) {

@@ -1,6 +1,6 @@
 // Asynchronous MMAs of a warpgroup: issue when all four warps have arrived, groups, waits.
-// The product is computed at issue; until an MMA is waited for, touching its registers or overwriting
-// its shared operands is a finding.
+// The product is computed at issue; until an MMA is waited for, touching its registers or
+// overwriting its shared operands is a finding.
 #include <Eigen/Core>
 #include <algorithm>
 #include <cstring>
@@ -65,10 +65,12 @@ class Mma {
     namespace kinds = diag::kinds;
     FragState& acc = w.frags[node_.acc.value];
     if (!w.fenced_wgmma || acc.touched) {
-      cta_.findings().Add(
-          kinds::SimMissingWgmmaFence, cta_.Loc(w),
-          acc.touched ? cta_.launch->LocOf(acc.touched_op) : ir::Loc{}, FragName(w, node_.acc),
-          !acc.touched ? "is used" : acc.touched_by_write ? "was written" : "was read");
+      cta_.findings().Add(kinds::SimMissingWgmmaFence, cta_.Loc(w),
+                          acc.touched ? cta_.launch->LocOf(acc.touched_op) : ir::Loc{},
+                          FragName(w, node_.acc),
+                          !acc.touched           ? "is used"
+                          : acc.touched_by_write ? "was written"
+                                                 : "was read");
     }
     if (acc.operand_sequence != 0) ReportInFlight(w, node_.acc, acc.operand_op);
     acc.acc_sequence = sequence_;
@@ -111,10 +113,10 @@ class Mma {
   // Eight elements at a shared address, read by the tensor core's parts `parts`.
   void ReadChunk(uint32_t address, uint32_t parts, const char* operand, float* to, int step) {
     if (address < kSharedBase || address + 16 > kSharedBase + cta_.shared.size()) {
-      cta_.findings().Add(SimBadDescriptor, cta_.Loc(lead_), {}, operand,
-                          fmt::format("it leads to byte {} of {} of shared memory",
-                                      static_cast<int64_t>(address) - kSharedBase,
-                                      cta_.shared.size()));
+      cta_.findings().Add(
+          SimBadDescriptor, cta_.Loc(lead_), {}, operand,
+          fmt::format("it leads to byte {} of {} of shared memory",
+                      static_cast<int64_t>(address) - kSharedBase, cta_.shared.size()));
       return;
     }
     const uint32_t offset = address - kSharedBase;
@@ -184,12 +186,12 @@ class Mma {
                  FragName(w, node_.a_frag));
     for (uint32_t q = 0; q < 4; ++q) {
       for (uint32_t half = 0; half < 2; ++half) {
-        const Slot slot =
-            cta_.program().ElementSlot(node_.a_frag, 2 * (node_.a_word + static_cast<int>(q)) + static_cast<int>(half));
+        const Slot slot = cta_.program().ElementSlot(
+            node_.a_frag, 2 * (node_.a_word + static_cast<int>(q)) + static_cast<int>(half));
         if (w.regs.poison[slot] != 0) {
-          cta_.findings().Add(diag::kinds::SimUninitialisedRead, cta_.Loc(w), {},
-                              "operand A of an MMA",
-                              fmt::format("`{}` in {}", FragName(w, node_.a_frag), WarpName(w.index)));
+          cta_.findings().Add(
+              diag::kinds::SimUninitialisedRead, cta_.Loc(w), {}, "operand A of an MMA",
+              fmt::format("`{}` in {}", FragName(w, node_.a_frag), WarpName(w.index)));
         }
         const float* value = w.regs.At<float>(slot);
         for (uint32_t l = 0; l < kLanes; ++l) {

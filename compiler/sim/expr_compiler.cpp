@@ -287,7 +287,8 @@ Slot ExprCompiler::Element(ir::StorageId storage, ir::ExprId index) {
 Slot ExprCompiler::ElementAt(ir::StorageId id, Slot index) {
   const ir::Storage& storage = kernel_.storages[id];
   if (storage.kind == ir::StorageKind::Param || storage.kind == ir::StorageKind::Shared) {
-    return Emit(LoadFn(storage.kind, storage.elem), storage.elem, index, kNoSlot, kNoSlot, id.value);
+    return Emit(LoadFn(storage.kind, storage.elem), storage.elem, index, kNoSlot, kNoSlot,
+                id.value);
   }
   return Emit(IndexedElementFn(storage.elem), storage.elem, index, kNoSlot,
               program_.storage_slots[id.value], id.value);
@@ -318,11 +319,15 @@ Slot ExprCompiler::CompileNode(Elem type, const ir::SmemDesc& node) {
   const Slot offset =
       Emit(BinaryFn(ir::BinaryOp::Add, Elem::kS32), Elem::kS32,
            CompileAs(node.byte_offset, Elem::kS32), Const(Elem::kS32, storage.byte_offset));
-  const uint64_t layout = node.swizzle == 128 ? 1 : node.swizzle == 64 ? 2 : node.swizzle == 32 ? 3 : 0;
+  const uint64_t layout = node.swizzle == 128  ? 1
+                          : node.swizzle == 64 ? 2
+                          : node.swizzle == 32 ? 3
+                                               : 0;
   const auto field = [](int32_t bytes) {
     return static_cast<uint64_t>((static_cast<uint32_t>(bytes) & 0x3ffffu) >> 4);
   };
-  const uint64_t fields = field(node.leading_bytes) << 16 | field(node.stride_bytes) << 32 | layout << 62;
+  const uint64_t fields =
+      field(node.leading_bytes) << 16 | field(node.stride_bytes) << 32 | layout << 62;
   return Emit(DescriptorFn(), type, offset, kNoSlot, kNoSlot, static_cast<int64_t>(fields));
 }
 

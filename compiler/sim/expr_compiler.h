@@ -1,5 +1,5 @@
-// Compiles IR expressions into instructions of a Program. Variables, fragment elements with constant
-// index and constants are registers already and cost no instruction.
+// Compiles IR expressions into instructions of a Program. Variables, fragment elements with
+// constant index and constants are registers already and cost no instruction.
 #pragma once
 
 #include <map>

@@ -191,8 +191,8 @@ void Select(Warp& w, const Instr& in) {
     chosen |= static_cast<uint32_t>(c[l] != 0) << l;
     d[l] = c[l] != 0 ? x[l] : y[l];
   }
-  w.regs.poison[in.dst] = w.regs.poison[in.a] | (w.regs.poison[in.b] & chosen) |
-                          (w.regs.poison[in.c] & ~chosen);
+  w.regs.poison[in.dst] =
+      w.regs.poison[in.a] | (w.regs.poison[in.b] & chosen) | (w.regs.poison[in.c] & ~chosen);
 }
 
 template <Elem E>
@@ -221,8 +221,7 @@ void Fma(Warp& w, const Instr& in) {
       d[l] = kAdd<T>(kMul<T>(a[l], b[l]), c[l]);
     }
   }
-  w.regs.poison[in.dst] =
-      w.regs.poison[in.a] | w.regs.poison[in.b] | w.regs.poison[in.c];
+  w.regs.poison[in.dst] = w.regs.poison[in.a] | w.regs.poison[in.b] | w.regs.poison[in.c];
 }
 
 template <class T>

@@ -1,5 +1,6 @@
-// The expression instructions of the machine: for an operator and a type, the function that computes it
-// for all lanes of a warp. Inactive lanes compute too, harmlessly; what could fault is masked.
+// The expression instructions of the machine: for an operator and a type, the function that
+// computes it for all lanes of a warp. Inactive lanes compute too, harmlessly; what could fault is
+// masked.
 #pragma once
 
 #include "ir/ir.h"

@@ -1,5 +1,5 @@
-// Findings: what an execution did wrong, each a registered diagnostic with the place at fault and the
-// other place involved. One finding per kind and pair of places; repetitions are counted.
+// Findings: what an execution did wrong, each a registered diagnostic with the place at fault and
+// the other place involved. One finding per kind and pair of places; repetitions are counted.
 #pragma once
 
 #include <fmt/format.h>
@@ -33,8 +33,7 @@ class Findings {
       ++known->count;
       return;
     }
-    Insert({def.kind, loc, loc2,
-            fmt::format(fmt::runtime(diag::Info(def.kind).message), args...)});
+    Insert({def.kind, loc, loc2, fmt::format(fmt::runtime(diag::Info(def.kind).message), args...)});
   }
   const std::vector<Finding>& list() const { return list_; }
   bool empty() const { return list_.empty(); }

@@ -57,7 +57,8 @@ class Binder {
   }
 
   void BindScalar(const ir::Param& param, const Argument& argument) {
-    if (argument.rank >= 0) Refuse(fmt::format("argument `{}` is a view, but is a scalar", param.name));
+    if (argument.rank >= 0)
+      Refuse(fmt::format("argument `{}` is a view, but is a scalar", param.name));
     if (!IsFloat(param.elem)) return SetInteger(param.var, argument.integer);
     const Slot slot = host_.program.VarSlot(param.var);
     result_.registers.poison[slot] = 0;
@@ -81,14 +82,14 @@ class Binder {
     const Argument& argument = arguments_[index];
     const auto rank = static_cast<int>(storage.dims.size());
     if (argument.rank != rank || argument.element_bytes != Bytes(storage.elem)) {
-      Refuse(fmt::format("argument `{}` is of rank {} with elements of {} bytes, but is declared "
-                         "of rank {} with elements of {}",
-                         param.name, argument.rank, argument.element_bytes, rank,
-                         Spelling(storage.elem)));
+      Refuse(fmt::format(
+          "argument `{}` is of rank {} with elements of {} bytes, but is declared "
+          "of rank {} with elements of {}",
+          param.name, argument.rank, argument.element_bytes, rank, Spelling(storage.elem)));
     }
     host::Tensor& tensor = tensors_[index];
-    tensor = {kernel_.name.c_str(), param.name.c_str(), argument.data,  rank, argument.element_bytes,
-              param.written,        argument.extent,    argument.stride};
+    tensor = {kernel_.name.c_str(),   param.name.c_str(), argument.data,   rank,
+              argument.element_bytes, param.written,      argument.extent, argument.stride};
     host::check_extent_range(tensor);
     for (int axis = 0; axis < rank; ++axis) BindExtent(index, axis);
     host::check_innermost_stride(tensor);

@@ -1,4 +1,5 @@
-// The host part: what a call is refused for, in the words of the CUDA launcher; the entry of programs.
+// The host part: what a call is refused for, in the words of the CUDA launcher; the entry of
+// programs.
 #include "choreo/host/checks.h"
 #include "sim/sim_test_util.h"
 
@@ -101,7 +102,8 @@ TEST(HostTest, FindingsOfAProgramAreErrors) {
     EXPECT_EQ(e.code, status::kernel_fault);
     what = e.what();
   }
-  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("k.co:5:1: error: index 99 is outside `y`"));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr("k.co:5:1: error: index 99 is outside `y`"));
   EXPECT_THAT(what, HasSubstr("[SimOutOfBounds]"));
 }
 

@@ -74,8 +74,8 @@ void LaunchWith(const char* lowered_ir, const char* kernel, const Argument* argu
                             first.loc.line, diag::Info(first.kind).name));
   }
   if (!report.failed_assert.empty()) {
-    throw error(status::assertion_failed,
-                fmt::format("{}: assertion failed in the kernel: {}", kernel, report.failed_assert));
+    throw error(status::assertion_failed, fmt::format("{}: assertion failed in the kernel: {}",
+                                                      kernel, report.failed_assert));
   }
 }
 

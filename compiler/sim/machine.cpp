@@ -247,7 +247,8 @@ void RunWarp(Warp& w, uint64_t quantum) {
   while (quantum != 0 && w.waiting == Waiting::No) {
     const FlatOp& op = program.ops[w.pc];
     if (++w.steps > w.cta->launch->options.step_limit) {
-      w.cta->findings().Add(diag::kinds::SimStepLimit, op.loc, {}, w.cta->launch->options.step_limit);
+      w.cta->findings().Add(diag::kinds::SimStepLimit, op.loc, {},
+                            w.cta->launch->options.step_limit);
       w.cta->launch->stop = true;
       return;
     }
@@ -256,7 +257,8 @@ void RunWarp(Warp& w, uint64_t quantum) {
       return;
     }
     if (w.active != 0 || op.code == Code::LoopTest) {
-      for (uint32_t i = op.eval_begin; i < op.eval_end; ++i) program.instrs[i].fn(w, program.instrs[i]);
+      for (uint32_t i = op.eval_begin; i < op.eval_end; ++i)
+        program.instrs[i].fn(w, program.instrs[i]);
     }
     if (IsControl(op.code)) {
       Control(w, op);
@@ -318,7 +320,8 @@ std::string WarpSetName(uint32_t set) {
   return text;
 }
 
-void RunCta(Execution& launch, uint32_t id, std::array<int32_t, 3> index, const RegFile& registers) {
+void RunCta(Execution& launch, uint32_t id, std::array<int32_t, 3> index,
+            const RegFile& registers) {
   Cta cta;
   cta.launch = &launch;
   cta.id = id;

@@ -158,8 +158,10 @@ TEST(MachineTest, ThreadsMayStoreOneValueTogetherButNotTwo) {
 TEST(MachineTest, UninitialisedDataIsFoundWhereItMatters) {
   std::vector<std::string> kinds;
   // Moving it is fine; branching on it, indexing with it and storing it are not.
-  RunOut("decl storage=$own st storage=$own index=1 value=$own[0] st storage=$s index=tid() value=$own[1]",
-         &kinds);
+  RunOut(
+      "decl storage=$own st storage=$own index=1 value=$own[0] st storage=$s index=tid() "
+      "value=$own[1]",
+      &kinds);
   EXPECT_THAT(kinds, IsEmpty());
   RunOut("st storage=$out index=s64(tid()) value=($s[tid()] * 0) loc(2:1)", &kinds);
   EXPECT_THAT(kinds, ElementsAre("SimUninitialisedRead 2:1 2:1"));
@@ -193,8 +195,8 @@ TEST(MachineTest, NamedBarriersInOppositeOrderDeadlock) {
   std::string body = Replaced(kHandOff, "id=1 threads=64 loc(4:1)", "id=2 threads=64 loc(4:1)");
   body = Replaced(body, "id=2 threads=64 loc(5:1)", "id=1 threads=64 loc(5:1)");
   std::vector<int32_t> out(64, -1);
-  const Report report =
-      RunKernel(LoweredText(kOutTables, "threads=64 shared_bytes=256", body), row_major(out.data(), 64));
+  const Report report = RunKernel(LoweredText(kOutTables, "threads=64 shared_bytes=256", body),
+                                  row_major(out.data(), 64));
   ASSERT_THAT(Kinds(report), ElementsAre("SimDeadlock 2:1 4:1"));
   EXPECT_EQ(report.findings[0].message,
             "deadlock: warp 0 waits for barrier 1 (32 of 64 threads arrived) at 2:1; warp 1 waits "
@@ -230,18 +232,21 @@ TEST(MachineTest, VectorAccesses) {
       copy.vec dst=$out dst_index=s64((tid() * 4)) src=$s src_index=(tid() * 4) bytes=16 loc(6:1)
     })";
   const std::vector<int32_t> out = RunOut(body);
-  for (int i = 0; i < 64; ++i) EXPECT_EQ(out[static_cast<size_t>(i)], 3 * i + (i % 4 == 1 ? 1000 : 0));
+  for (int i = 0; i < 64; ++i)
+    EXPECT_EQ(out[static_cast<size_t>(i)], 3 * i + (i % 4 == 1 ? 1000 : 0));
   std::vector<std::string> kinds;
-  RunOut(Replaced(body, "st.vec storage=$s index=(tid() * 4)", "st.vec storage=$s index=(tid() * 2)"),
-         &kinds);
+  RunOut(
+      Replaced(body, "st.vec storage=$s index=(tid() * 4)", "st.vec storage=$s index=(tid() * 2)"),
+      &kinds);
   EXPECT_THAT(kinds, testing::Contains("SimMisaligned 5:1 0:0"));
 }
 
 TEST(MachineTest, ErrorLatchBecomesTheMessage) {
   std::vector<int32_t> out(64, -1);
-  const Report report = RunKernel(
-      LoweredText(kOutTables, "threads=64 shared_bytes=256", "if condition=(tid() == 9) then_body { error.latch code=1 }"),
-      row_major(out.data(), 64));
+  const Report report =
+      RunKernel(LoweredText(kOutTables, "threads=64 shared_bytes=256",
+                            "if condition=(tid() == 9) then_body { error.latch code=1 }"),
+                row_major(out.data(), 64));
   EXPECT_EQ(report.failed_assert, "failed (k.co:9)");
 }
 
@@ -274,13 +279,13 @@ params { name="x" elem=f32 shaped=true storage=$x; name="y" elem=f32 shaped=true
   std::vector<float> x(32, 0.0f), y(32);
   std::vector<bf16> h(32);
   x[0] = -INFINITY;
-  x[1] = -130.0f;       // a subnormal result is flushed
+  x[1] = -130.0f;  // a subnormal result is flushed
   x[2] = 3.0f;
-  x[3] = 1.00390625f;   // halfway between two bf16: to even, down
-  x[4] = 1.01171875f;   // halfway: to even, up
+  x[3] = 1.00390625f;  // halfway between two bf16: to even, down
+  x[4] = 1.01171875f;  // halfway: to even, up
   x[8] = NAN;
-  const Report report = RunKernel(text, row_major(x.data(), 32), row_major(y.data(), 32),
-                                  row_major(h.data(), 32));
+  const Report report =
+      RunKernel(text, row_major(x.data(), 32), row_major(y.data(), 32), row_major(h.data(), 32));
   EXPECT_THAT(Kinds(report), IsEmpty());
   EXPECT_EQ(y[0], 0.0f);
   EXPECT_EQ(y[1], 0.0f);

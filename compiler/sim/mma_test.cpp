@@ -10,7 +10,8 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// C = A·Bᵀ (row.row) or A·B (row.col) of one 64x64 tile: cp.async into swizzled tiles, four K slices.
+// C = A·Bᵀ (row.row) or A·B (row.col) of one 64x64 tile: cp.async into swizzled tiles, four K
+// slices.
 const char* const kTables = R"(
 vars { %i type=s32 kind=loop; %row type=s32 kind=let; %col type=s32 kind=let; %sum type=f32 kind=let; }
 storages {
@@ -52,7 +53,8 @@ std::string RowRow() {
   for (int k = 0; k < 4; ++k) {
     text += fmt::format(
         "wgmma.mma acc=$acc a_desc=desc($a_s, {0}, 0, 1024, 128) a_frag=none a_word=0 "
-        "b_desc=desc($b_s, {0}, 0, 1024, 128) n=64 elem=bf16 trans_b=false scale_d={1} loc(9:{2})\n",
+        "b_desc=desc($b_s, {0}, 0, 1024, 128) n=64 elem=bf16 trans_b=false scale_d={1} "
+        "loc(9:{2})\n",
         32 * k, k == 0 ? 0 : 1, k + 1);
   }
   return text + "wgmma.commit loc(10:1)\nwgmma.wait pending=0 loc(11:1)" + kStore;
@@ -70,7 +72,8 @@ wgmma.fence loc(8:3)
 )";
   for (int k = 0; k < 4; ++k) {
     text += fmt::format(
-        "wgmma.mma acc=$acc a_desc=none a_frag=$p a_word={0} b_desc=desc($b_s, {1}, 8192, 1024, 128) "
+        "wgmma.mma acc=$acc a_desc=none a_frag=$p a_word={0} b_desc=desc($b_s, {1}, 8192, 1024, "
+        "128) "
         "n=64 elem=bf16 trans_b=true scale_d={2} loc(9:{3})\n",
         4 * k, 2048 * k, k == 0 ? 0 : 1, k + 1);
   }
@@ -138,12 +141,15 @@ TEST(MmaTest, MissingBarrier) {
 }
 
 TEST(MmaTest, MissingCopyWait) {
-  const Outcome outcome = Multiply(Replaced(RowRow(), "cp.async.wait pending=0 loc(5:2)", ""), true);
+  const Outcome outcome =
+      Multiply(Replaced(RowRow(), "cp.async.wait pending=0 loc(5:2)", ""), true);
   EXPECT_THAT(outcome.kinds, Contains("SimCopyInFlight 9:1 3:5"));
   EXPECT_FALSE(outcome.right);
   // A wait for too few groups is none.
-  EXPECT_THAT(Multiply(Replaced(RowRow(), "cp.async.wait pending=0", "cp.async.wait pending=1"), true).kinds,
-              Contains("SimCopyInFlight 9:1 3:5"));
+  EXPECT_THAT(
+      Multiply(Replaced(RowRow(), "cp.async.wait pending=0", "cp.async.wait pending=1"), true)
+          .kinds,
+      Contains("SimCopyInFlight 9:1 3:5"));
 }
 
 TEST(MmaTest, WrongDescriptors) {
@@ -154,13 +160,16 @@ TEST(MmaTest, WrongDescriptors) {
            {"desc($a_s, 32, 0, 1024, 128)", "desc($a_s, 48, 0, 1024, 128)"}}) {
     EXPECT_FALSE(Multiply(Replaced(RowRow(), from, to), true).right) << to;
   }
-  const Outcome outside =
-      Multiply(Replaced(RowRow(), "desc($b_s, 0, 0, 1024, 128)", "desc($b_s, 0, 0, 4096, 128)"), true);
+  const Outcome outside = Multiply(
+      Replaced(RowRow(), "desc($b_s, 0, 0, 1024, 128)", "desc($b_s, 0, 0, 4096, 128)"), true);
   EXPECT_THAT(outside.kinds, Contains("SimBadDescriptor 9:1 0:0"));
 }
 
 TEST(MmaTest, WrongSwizzleOfTheCopy) {
-  EXPECT_FALSE(Multiply(Replaced(RowRow(), "dst=$b_s dst_index=(swizzle128", "dst=$b_s dst_index=(swizzle64"), true).right);
+  EXPECT_FALSE(Multiply(Replaced(RowRow(), "dst=$b_s dst_index=(swizzle128",
+                                 "dst=$b_s dst_index=(swizzle64"),
+                        true)
+                   .right);
 }
 
 TEST(MmaTest, WrongLaneOwnership) {
@@ -170,12 +179,14 @@ TEST(MmaTest, WrongLaneOwnership) {
 TEST(MmaTest, AccumulatorReadBeforeTheWait) {
   const Outcome outcome = Multiply(Replaced(RowRow(), "wgmma.wait pending=0 loc(11:1)", ""), true);
   EXPECT_THAT(outcome.kinds, ElementsAre("SimWgmmaInFlight 12:5 9:4"));
-  EXPECT_THAT(Multiply(Replaced(RowRow(), "wgmma.wait pending=0", "wgmma.wait pending=1"), true).kinds,
-              ElementsAre("SimWgmmaInFlight 12:5 9:4"));
+  EXPECT_THAT(
+      Multiply(Replaced(RowRow(), "wgmma.wait pending=0", "wgmma.wait pending=1"), true).kinds,
+      ElementsAre("SimWgmmaInFlight 12:5 9:4"));
 }
 
 TEST(MmaTest, OperandWrittenInFlight) {
-  const std::string late = "frag.pack frag=$p word=0 low=0.0 high=0.0 loc(10:5)\nwgmma.wait pending=0";
+  const std::string late =
+      "frag.pack frag=$p word=0 low=0.0 high=0.0 loc(10:5)\nwgmma.wait pending=0";
   EXPECT_THAT(Multiply(Replaced(RowCol(), "wgmma.wait pending=0", late), false).kinds,
               ElementsAre("SimWgmmaInFlight 10:5 9:4"));
 }
@@ -194,8 +205,10 @@ TEST(MmaTest, AccumulatorThatWasNeverFilled) {
 
 TEST(MmaTest, SharedOperandOverwrittenInFlight) {
   const std::string write = "st storage=$b_s index=tid() value=bf16(0.0) loc(10:5)\n";
-  EXPECT_THAT(Multiply(Replaced(RowRow(), "wgmma.wait pending=0", write + "wgmma.wait pending=0"), true).kinds,
-              Contains("SimRace 10:5 9:1"));
+  EXPECT_THAT(
+      Multiply(Replaced(RowRow(), "wgmma.wait pending=0", write + "wgmma.wait pending=0"), true)
+          .kinds,
+      Contains("SimRace 10:5 9:1"));
   // After the own wait only: other warps' parts may still read.
   std::string body = Replaced(RowRow(), "wgmma.wait pending=0 loc(11:1)",
                               "wgmma.wait pending=0 loc(11:1)\n" + write);
@@ -207,11 +220,11 @@ TEST(MmaTest, SharedOperandOverwrittenInFlight) {
 }
 
 TEST(MmaTest, DivergentMma) {
-  const std::string body =
-      Replaced(RowRow(), "wgmma.commit loc(10:1)",
-               "if condition=(warp() < 3) then_body { wgmma.mma acc=$acc a_desc=desc($a_s, 0, 0, 1024, 128) "
-               "a_frag=none a_word=0 b_desc=desc($b_s, 0, 0, 1024, 128) n=64 elem=bf16 trans_b=false "
-               "scale_d=1 loc(9:9) }\nwgmma.commit loc(10:1)");
+  const std::string body = Replaced(
+      RowRow(), "wgmma.commit loc(10:1)",
+      "if condition=(warp() < 3) then_body { wgmma.mma acc=$acc a_desc=desc($a_s, 0, 0, 1024, 128) "
+      "a_frag=none a_word=0 b_desc=desc($b_s, 0, 0, 1024, 128) n=64 elem=bf16 trans_b=false "
+      "scale_d=1 loc(9:9) }\nwgmma.commit loc(10:1)");
   EXPECT_THAT(Multiply(body, true).kinds, Contains("SimDeadlock 9:9 0:0"));
 }
 
@@ -219,8 +232,9 @@ TEST(MmaTest, DivergentMma) {
 TEST(MmaTest, EverySwizzleWidth) {
   for (const int width : {128, 64, 32, 16}) {
     const int panel = 64 * width;
-    const std::string tables = Replaced(Replaced(kTables, "swizzle=128", fmt::format("swizzle={}", width)),
-                                        "swizzle=128", fmt::format("swizzle={}", width));
+    const std::string tables =
+        Replaced(Replaced(kTables, "swizzle=128", fmt::format("swizzle={}", width)), "swizzle=128",
+                 fmt::format("swizzle={}", width));
     // Chunk c of row r: panel (16c / width), in it row r, byte 16c % width.
     const std::string row = "((((%i * 128) + tid()) / 8) * {})";
     const std::string chunk = "((((%i * 128) + tid()) % 8) * 16)";
@@ -229,7 +243,8 @@ TEST(MmaTest, EverySwizzleWidth) {
     if (width != 16) linear = fmt::format("swizzle{}({})", width, linear);
     const auto retarget = [&](std::string text) {
       for (int i = 0; i < 2; ++i) {
-        text = Replaced(text, "(swizzle128((((%i * 128) + tid()) * 16)) / 2)", fmt::format("({} / 2)", linear));
+        text = Replaced(text, "(swizzle128((((%i * 128) + tid()) * 16)) / 2)",
+                        fmt::format("({} / 2)", linear));
       }
       return text;
     };
@@ -242,13 +257,15 @@ TEST(MmaTest, EverySwizzleWidth) {
       const int offset = width == 16 ? 2 * k * panel : k / steps * panel + k % steps * 32;
       const int leading = width == 16 ? panel : 0;
       for (const char* tile : {"a_s", "b_s"}) {
-        row_row = Replaced(row_row, fmt::format("desc(${}, {}, 0, 1024, 128)", tile, 32 * k),
-                           fmt::format("desc(${}, {}, {}, {}, {}  )", tile, offset, leading, stride, swizzle));
+        row_row = Replaced(
+            row_row, fmt::format("desc(${}, {}, 0, 1024, 128)", tile, 32 * k),
+            fmt::format("desc(${}, {}, {}, {}, {}  )", tile, offset, leading, stride, swizzle));
       }
       // MN-major without swizzle exchanges the two offsets.
-      row_col = Replaced(row_col, fmt::format("desc($b_s, {}, 8192, 1024, 128)", 2048 * k),
-                         fmt::format("desc($b_s, {}, {}, {}, {}  )", 16 * width * k, width == 16 ? 128 : panel,
-                                     width == 16 ? panel : stride, swizzle));
+      row_col =
+          Replaced(row_col, fmt::format("desc($b_s, {}, 8192, 1024, 128)", 2048 * k),
+                   fmt::format("desc($b_s, {}, {}, {}, {}  )", 16 * width * k,
+                               width == 16 ? 128 : panel, width == 16 ? panel : stride, swizzle));
     }
     EXPECT_TRUE(Multiply(row_row, true, tables).right) << width;
     EXPECT_THAT(Multiply(row_row, true, tables).kinds, IsEmpty()) << width;

@@ -1,5 +1,6 @@
-// Element types as memory holds them, and as registers do (see regs.h): decoding, encoding, rounding.
-// Narrow floats round to nearest even; 8-bit floats saturate, as the hardware's conversions do.
+// Element types as memory holds them, and as registers do (see regs.h): decoding, encoding,
+// rounding. Narrow floats round to nearest even; 8-bit floats saturate, as the hardware's
+// conversions do.
 #pragma once
 
 #include <algorithm>
@@ -26,11 +27,14 @@ struct Float8 {
     const int mantissa = bits & ((1 << kMantissa) - 1);
     const float sign = (bits & 0x80) ? -1.0f : 1.0f;
     if (exponent == (1 << kExponentBits) - 1) {
-      if (kHasInfinity) return mantissa ? std::nanf("") : sign * std::numeric_limits<float>::infinity();
+      if (kHasInfinity)
+        return mantissa ? std::nanf("") : sign * std::numeric_limits<float>::infinity();
       if (mantissa == (1 << kMantissa) - 1) return std::nanf("");
     }
-    if (exponent == 0) return sign * std::ldexp(static_cast<float>(mantissa), 1 - kBias - kMantissa);
-    return sign * std::ldexp(1.0f + static_cast<float>(mantissa) / (1 << kMantissa), exponent - kBias);
+    if (exponent == 0)
+      return sign * std::ldexp(static_cast<float>(mantissa), 1 - kBias - kMantissa);
+    return sign *
+           std::ldexp(1.0f + static_cast<float>(mantissa) / (1 << kMantissa), exponent - kBias);
   }
   static uint8_t Encode(float x) {
     const uint8_t sign = std::signbit(x) ? 0x80 : 0;
@@ -110,7 +114,9 @@ struct NarrowFloat {
   }
 };
 inline uint16_t EncodeBf16(float x) { return detail::bf16_bits(x); }
-inline float DecodeBf16(uint16_t b) { return detail::float_from_bits(static_cast<uint32_t>(b) << 16); }
+inline float DecodeBf16(uint16_t b) {
+  return detail::float_from_bits(static_cast<uint32_t>(b) << 16);
+}
 inline uint16_t EncodeF16(float x) { return detail::f16_bits(x); }
 inline float DecodeF16(uint16_t b) { return detail::f16_value(b); }
 template <>

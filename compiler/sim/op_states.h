@@ -1,5 +1,5 @@
-// In which state of the IR an op may stand, known at compile time: a new op does not build until the
-// machine (lowered) or the tile evaluator (tile) executes it.
+// In which state of the IR an op may stand, known at compile time: a new op does not build until
+// the machine (lowered) or the tile evaluator (tile) executes it.
 #pragma once
 
 #include "ir/ir.h"

@@ -1,5 +1,5 @@
-// A kernel compiled for the machine: a flat list of ops with jumps, so that a warp is resumable at any
-// op, and a list of expression instructions over whole-warp registers which the ops refer to.
+// A kernel compiled for the machine: a flat list of ops with jumps, so that a warp is resumable at
+// any op, and a list of expression instructions over whole-warp registers which the ops refer to.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@ struct Warp;
 struct Instr;
 using InstrFn = void (*)(Warp&, const Instr&);
 
-// One expression instruction: dst = fn(a, b, c). `imm` is the instruction's own (a storage, a mask …).
+// One expression instruction: dst = fn(a, b, c). `imm` is the instruction's own (a storage, a mask
+// …).
 struct Instr {
   InstrFn fn;
   Slot dst = kNoSlot, a = kNoSlot, b = kNoSlot, c = kNoSlot;
@@ -23,12 +24,12 @@ struct Instr {
 };
 
 enum class Code : uint8_t {
-  Eval,    // nothing beyond its instructions (let, var)
-  Assign,  // slot[0] = slot[1] under the mask; `wide`
-  FragSet,          // a constant element: slot[0] = slot[1]; index: the fragment
-  FragSetAt,        // element slot[0] of fragment `index` = slot[1]
-  If,               // condition slot[0]; jumps to `target` (else) if no lane is left
-  Else,             // jumps to `target` (end) if no lane is left
+  Eval,       // nothing beyond its instructions (let, var)
+  Assign,     // slot[0] = slot[1] under the mask; `wide`
+  FragSet,    // a constant element: slot[0] = slot[1]; index: the fragment
+  FragSetAt,  // element slot[0] of fragment `index` = slot[1]
+  If,         // condition slot[0]; jumps to `target` (else) if no lane is left
+  Else,       // jumps to `target` (end) if no lane is left
   EndIf,
   LoopBegin,
   LoopTest,  // condition slot[0]; leaves to `target`
@@ -67,7 +68,7 @@ struct FlatOp {
   uint32_t eval_begin = 0, eval_end = 0;  // instructions that run before it
   Slot slot[3] = {kNoSlot, kNoSlot, kNoSlot};
   uint32_t target = 0;
-  uint32_t index = 0;                 // a storage, a place in `slot_lists`, …
+  uint32_t index = 0;                // a storage, a place in `slot_lists`, …
   const ir::OpNode* node = nullptr;  // the op's own fields; null for control flow
   ir::Loc loc;
 };
@@ -81,7 +82,7 @@ struct Program {
 
   std::vector<Slot> var_slots;      // of each variable
   std::vector<Slot> storage_slots;  // first slot of a fragment or a local array
-  std::vector<int32_t> elements;    // of a fragment (a lane), a local array; bytes of shared storage
+  std::vector<int32_t> elements;  // of a fragment (a lane), a local array; bytes of shared storage
   Slot tid = kNoSlot, lane = kNoSlot, warp = kNoSlot;
   Slot ctaid[3] = {kNoSlot, kNoSlot, kNoSlot};
 

@@ -176,9 +176,8 @@ Value LoadValue(Elem elem, const void* from) {
   return DispatchElem(elem, [&]<Elem E>() { return Make(ElemTraits<E>::Load(from)); });
 }
 void StoreValue(Elem elem, void* to, Value value) {
-  DispatchElem(elem, [&]<Elem E>() {
-    ElemTraits<E>::Store(to, Get<typename ElemTraits<E>::Reg>(value));
-  });
+  DispatchElem(
+      elem, [&]<Elem E>() { ElemTraits<E>::Store(to, Get<typename ElemTraits<E>::Reg>(value)); });
 }
 
 std::optional<Value> EvalBinary(ir::BinaryOp op, Elem operands, Value a, Value b) {

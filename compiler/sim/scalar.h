@@ -1,5 +1,5 @@
-// Scalar arithmetic of the tile evaluator: one value at a time, with the meaning that numeric.h gives.
-// Written apart from the machine's instructions on purpose: each checks the other.
+// Scalar arithmetic of the tile evaluator: one value at a time, with the meaning that numeric.h
+// gives. Written apart from the machine's instructions on purpose: each checks the other.
 #pragma once
 
 #include <cstdint>

@@ -48,9 +48,10 @@ std::string AgentName(const Record& record) {
   if (record.kind == Access::AsyncRead) {
     return fmt::format("the tensor core (warpgroup {})", record.agent);
   }
-  std::string name = (record.lanes & (record.lanes - 1)) == 0 && record.lanes != 0
-                         ? LaneName(record.agent, static_cast<uint32_t>(__builtin_ctz(record.lanes)))
-                         : WarpName(record.agent);
+  std::string name =
+      (record.lanes & (record.lanes - 1)) == 0 && record.lanes != 0
+          ? LaneName(record.agent, static_cast<uint32_t>(__builtin_ctz(record.lanes)))
+          : WarpName(record.agent);
   return name;
 }
 
@@ -103,8 +104,8 @@ bool OwnWrite(RecordPool& pool, uint32_t head, const Warp& w, uint32_t lane, uin
   return false;
 }
 
-// Storing the value that stands there already is allowed to any thread, and so is reading it back for
-// a thread that stored it.
+// Storing the value that stands there already is allowed to any thread, and so is reading it back
+// for a thread that stored it.
 bool Harmless(RecordPool& pool, uint32_t head, const Warp& w, const AccessInfo& access,
               const Record& record, Order order, uint16_t common) {
   if (order == Order::Ordered) return true;

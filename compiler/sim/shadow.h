@@ -1,7 +1,7 @@
 // Happens-before for memory: per 16-byte cell, the accesses that a later one may have to be ordered
 // after. Each record names its bytes, so that neighbours in a cell do not disturb each other.
-// A record is dropped when a later, ordered access covers it: what is ordered after the later one is
-// ordered after it.
+// A record is dropped when a later, ordered access covers it: what is ordered after the later one
+// is ordered after it.
 #pragma once
 
 #include <cstdint>
@@ -107,8 +107,8 @@ struct AccessInfo {
   bool silent = false;                                // Write: the bytes already hold the value
 };
 
-// Checks the access of `bytes` (of one cell) by warp `w` against the cell's records, reports what is
-// not ordered, and adds its record.
+// Checks the access of `bytes` (of one cell) by warp `w` against the cell's records, reports what
+// is not ordered, and adds its record.
 void CheckCell(Warp& w, const AccessInfo& access, uint32_t& head, uint16_t bytes,
                std::string_view storage);
 // The copy of `lane` at op `op` has landed: its in-flight record becomes an ordinary write of now.

@@ -14,9 +14,10 @@ constexpr int64_t kSharedLimit = 232448;
 
 void CheckShared(const ir::Kernel& kernel) {
   if (kernel.host.shared_bytes <= kSharedLimit) return;
-  throw error(status::unsupported_device,
-              fmt::format("{}: the kernel needs {} bytes of shared memory, but the device offers {}",
-                          kernel.name, kernel.host.shared_bytes, kSharedLimit));
+  throw error(
+      status::unsupported_device,
+      fmt::format("{}: the kernel needs {} bytes of shared memory, but the device offers {}",
+                  kernel.name, kernel.host.shared_bytes, kSharedLimit));
 }
 
 }  // namespace
@@ -68,8 +69,7 @@ Report RunCompiled(const ir::Module& module, const CompiledKernel& compiled,
     const size_t code = launch.error_code - 1;
     const bool known = code < kernel.errors.size();
     const std::string text = known ? kernel.errors[code].text : "unknown check";
-    const uint32_t line =
-        known ? kernel.errors[code].loc.line : launch.LocOf(launch.error_op).line;
+    const uint32_t line = known ? kernel.errors[code].loc.line : launch.LocOf(launch.error_op).line;
     report.failed_assert = fmt::format("{} ({}:{})", text, module.source_name, line);
   }
   report.findings = launch.findings.Take();

@@ -1,8 +1,8 @@
-// The simulator: executes kernels for given arguments on the CPU, faithful to who owns which register,
-// which bytes a descriptor names and what is ordered before what.
-// In: a verified module (Run: lowered state; RunTile: tile state) and arguments as a program passes
-// them. Out: results in the arguments' memory, and what the execution did wrong.
-// Throws choreo::error where the host part refuses the call, as the CUDA launcher would.
+// The simulator: executes kernels for given arguments on the CPU, faithful to who owns which
+// register, which bytes a descriptor names and what is ordered before what. In: a verified module
+// (Run: lowered state; RunTile: tile state) and arguments as a program passes them. Out: results in
+// the arguments' memory, and what the execution did wrong. Throws choreo::error where the host part
+// refuses the call, as the CUDA launcher would.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,8 @@ Report Run(const ir::Module& module, std::string_view kernel, std::span<const Ar
            const RunOptions& options = {});
 
 // The sequential evaluation of a kernel in tile state: the oracle for what lowering must preserve.
-// CTAs run one after another, statements in lockstep over all threads of a CTA, whole tiles at a time.
+// CTAs run one after another, statements in lockstep over all threads of a CTA, whole tiles at a
+// time.
 Report RunTile(const ir::Module& module, std::string_view kernel,
                std::span<const Argument> arguments, const RunOptions& options = {});
 

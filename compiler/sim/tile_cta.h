@@ -1,6 +1,7 @@
 // A CTA of the tile evaluator: threads in lockstep, whole tiles as dense arrays.
-// Scalars are kept a thread, fragments a warpgroup (one value an element, no lane ownership), shared
-// tiles row-major without swizzle. Statements execute for all threads of their scope before the next.
+// Scalars are kept a thread, fragments a warpgroup (one value an element, no lane ownership),
+// shared tiles row-major without swizzle. Statements execute for all threads of their scope before
+// the next.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,7 @@ struct TileLaunch {
 // A view, evaluated for one thread.
 struct Window {
   ir::StorageId storage;
-  uint8_t* data = nullptr;   // of the tile [slot], or of the parameter
+  uint8_t* data = nullptr;    // of the tile [slot], or of the parameter
   int64_t low = 0, high = 0;  // linear indices that exist
   int64_t offset = 0;
   std::vector<int64_t> extents, strides, start;  // of the base
@@ -127,9 +128,9 @@ class TileCta {
   std::vector<Value> vars_;  // by variable, by thread
   std::vector<Flow> flow_;   // by thread
   bool flow_changed_ = false;
-  std::vector<int64_t> count_, columns_, rows_;          // by storage: elements of a tile
-  std::vector<std::vector<std::vector<Value>>> frags_;   // by storage, warpgroup
-  std::vector<std::vector<uint8_t>> memory_;             // shared: tiles; local: thread, then tiles
+  std::vector<int64_t> count_, columns_, rows_;         // by storage: elements of a tile
+  std::vector<std::vector<std::vector<Value>>> frags_;  // by storage, warpgroup
+  std::vector<std::vector<uint8_t>> memory_;            // shared: tiles; local: thread, then tiles
   // An anonymous shared tile has an instance for each group whose copy has another source: by
   // storage, the instance that a warp uses.
   std::vector<std::vector<int>> instances_;

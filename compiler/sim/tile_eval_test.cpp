@@ -127,7 +127,8 @@ views {
 }
 params { name="out" elem=s32 shaped=true written=true storage=$out; })";
 
-std::vector<int32_t> RunThreads(const std::string& body, std::vector<std::string>* kinds = nullptr) {
+std::vector<int32_t> RunThreads(const std::string& body,
+                                std::vector<std::string>* kinds = nullptr) {
   std::vector<int32_t> out(128, -1);
   const Report report = RunTiles(TileText(kThreadTables, "", body), row_major(out.data(), 128));
   if (kinds != nullptr) {
@@ -191,15 +192,20 @@ copy.sync src=#6 dst=#5 swizzle=0)");
 
 TEST(TileEvalTest, OutsideAndAsserts) {
   std::vector<std::string> kinds;
-  RunThreads("parallel level=warp vars=[%g] bounds=[4] body { parallel level=thread vars=[%t] bounds=[32] body "
-             "{ let var=%k value=0 } }\n",
-             &kinds);
+  RunThreads(
+      "parallel level=warp vars=[%g] bounds=[4] body { parallel level=thread vars=[%t] bounds=[32] "
+      "body "
+      "{ let var=%k value=0 } }\n",
+      &kinds);
   EXPECT_THAT(kinds, IsEmpty());
   std::vector<int32_t> out(128, -1);
-  const std::string tables = Replaced(kThreadTables, "start=[((%g * 32) + %t)];\n  #1", "start=[((%g * 33) + %t)];\n  #1");
+  const std::string tables =
+      Replaced(kThreadTables, "start=[((%g * 32) + %t)];\n  #1", "start=[((%g * 33) + %t)];\n  #1");
   const std::string body =
-      "parallel level=warp vars=[%g] bounds=[4] body { parallel level=thread vars=[%t] bounds=[32] body "
-      "{ assert condition=(%t < 31) message=\"small\" loc(2:2) store.elem dest=#0 value=1 loc(3:3) } }";
+      "parallel level=warp vars=[%g] bounds=[4] body { parallel level=thread vars=[%t] bounds=[32] "
+      "body "
+      "{ assert condition=(%t < 31) message=\"small\" loc(2:2) store.elem dest=#0 value=1 loc(3:3) "
+      "} }";
   const Report report = RunTiles(TileText(tables, "", body), row_major(out.data(), 128));
   EXPECT_THAT(Kinds(report), ElementsAre("SimOutOfBounds 3:3 0:0"));
   EXPECT_EQ(report.failed_assert, "small (k.co:2)");

@@ -24,19 +24,22 @@ Value TileCta::Eval(ir::ExprId id, int thread) {
     const Value left = Eval(node->left, thread);
     if (node->op == ir::BinaryOp::And && left.i == 0) return {0, 0};
     if (node->op == ir::BinaryOp::Or && left.i != 0) return {1, 0};
-    const auto value = EvalBinary(node->op, kernel_.exprs[node->left].type, left,
-                                  Eval(node->right, thread));
+    const auto value =
+        EvalBinary(node->op, kernel_.exprs[node->left].type, left, Eval(node->right, thread));
     if (value) return *value;
-    launch_.findings.Add(diag::kinds::SimDivisionByZero, loc_, {}, fmt::format("thread {}", thread));
+    launch_.findings.Add(diag::kinds::SimDivisionByZero, loc_, {},
+                         fmt::format("thread {}", thread));
     return {};
   }
   if (const auto* node = std::get_if<ir::Select>(&expr.node)) {
-    return Eval(EvalInt(node->condition, thread) != 0 ? node->then_value : node->else_value, thread);
+    return Eval(EvalInt(node->condition, thread) != 0 ? node->then_value : node->else_value,
+                thread);
   }
   if (const auto* node = std::get_if<ir::Cast>(&expr.node)) {
     return EvalCast(kernel_.exprs[node->operand].type, expr.type, Eval(node->operand, thread));
   }
-  if (const auto* node = std::get_if<ir::Call>(&expr.node)) return EvalCallNode(expr, *node, thread);
+  if (const auto* node = std::get_if<ir::Call>(&expr.node))
+    return EvalCallNode(expr, *node, thread);
   if (const auto* node = std::get_if<ir::FragElem>(&expr.node)) {
     return Element(node->frag, node->index, thread);
   }
@@ -69,8 +72,8 @@ Window TileCta::Open(ir::ViewId id, int thread) {
   for (const ir::ExprId e : view.base_extents) w.extents.push_back(EvalInt(e, thread));
   for (const ir::ExprId e : view.start) w.start.push_back(EvalInt(e, thread));
   for (const ir::View::Axis& axis : view.axes) {
-    w.axes.push_back({static_cast<size_t>(axis.base_axis), EvalInt(axis.extent, thread),
-                      integer(axis.step, 1)});
+    w.axes.push_back(
+        {static_cast<size_t>(axis.base_axis), EvalInt(axis.extent, thread), integer(axis.step, 1)});
   }
   w.offset = integer(view.base_offset, 0);
   w.strides.resize(w.extents.size());
@@ -131,8 +134,8 @@ uint8_t* TileCta::Single(ir::ViewId view, int thread) {
   if (at == nullptr) {
     int64_t linear = w.offset;
     for (size_t i = 0; i < w.start.size(); ++i) linear += w.start[i] * w.strides[i];
-    launch_.findings.Add(diag::kinds::SimOutOfBounds, loc_, storage.loc, linear, storage.name, w.low,
-                         w.high - 1);
+    launch_.findings.Add(diag::kinds::SimOutOfBounds, loc_, storage.loc, linear, storage.name,
+                         w.low, w.high - 1);
   }
   return at;
 }

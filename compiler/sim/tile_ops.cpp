@@ -196,8 +196,9 @@ void TileCta::Exec(const ir::FragReduce& op, Threads threads, int) {
       if (op.reduce == ir::ReduceKind::Sum) row = {};
       for (int64_t j = 0; j < columns_[op.src.value]; ++j) {
         const Value args[2] = {row, FragAt(op.src, group, i, j)};
-        row = op.reduce == ir::ReduceKind::Max ? *EvalCall(max, elem, args)
-                                               : *EvalBinary(ir::BinaryOp::Add, elem, args[0], args[1]);
+        row = op.reduce == ir::ReduceKind::Max
+                  ? *EvalCall(max, elem, args)
+                  : *EvalBinary(ir::BinaryOp::Add, elem, args[0], args[1]);
       }
     }
   });

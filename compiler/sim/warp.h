@@ -1,13 +1,14 @@
-// The state of one simulated warp: registers, masks, program counter, clocks, asynchronous operations.
-// A warp is resumable at any op; everything that outlives an op lies here.
+// The state of one simulated warp: registers, masks, program counter, clocks, asynchronous
+// operations. A warp is resumable at any op; everything that outlives an op lies here.
 //
-// Masks. `active` are the lanes that execute now; `dead` those of the innermost loop (or the kernel)
-// that left it by break, continue or return, and wait for its end.
+// Masks. `active` are the lanes that execute now; `dead` those of the innermost loop (or the
+// kernel) that left it by break, continue or return, and wait for its end.
 //
-// Clocks. `clock` counts the warp's own release points (barriers, syncwarps, fences). An access made at
-// clock e by warp v happens before what warp w does now if w.seen[v] >= e; for other lanes of the same
-// warp likewise (v = w). `seen_fenced` is the same for accesses that v fenced for the async proxy.
-// seen[warps + v] counts the MMAs of v's warpgroup that v has waited for, as far as w knows.
+// Clocks. `clock` counts the warp's own release points (barriers, syncwarps, fences). An access
+// made at clock e by warp v happens before what warp w does now if w.seen[v] >= e; for other lanes
+// of the same warp likewise (v = w). `seen_fenced` is the same for accesses that v fenced for the
+// async proxy. seen[warps + v] counts the MMAs of v's warpgroup that v has waited for, as far as w
+// knows.
 #pragma once
 
 #include <array>
@@ -23,8 +24,8 @@ struct Cta;
 
 struct Frame {  // of an if or a loop
   bool loop = false;
-  uint32_t active = 0;  // at its entry
-  uint32_t other = 0;   // if: lanes of the else branch
+  uint32_t active = 0;   // at its entry
+  uint32_t other = 0;    // if: lanes of the else branch
   uint32_t running = 0;  // loop: lanes of this iteration
   uint32_t left = 0;     // loop: lanes that broke out
   uint32_t dead = 0;     // loop: the enclosing `dead`
@@ -74,10 +75,10 @@ struct Warp {
   std::array<uint32_t, kLanes> copy_group{};  // number of the lane's open cp.async group
   std::vector<PendingCopy> copies;
 
-  bool fenced_wgmma = false;               // any wgmma.fence so far
-  std::vector<FragState> frags;            // by storage
-  uint32_t uncommitted_wgmma = 0;          // sequence number of the last MMA not yet in a group; 0: none
-  std::vector<uint32_t> wgmma_groups;      // last sequence number of each group in flight
+  bool fenced_wgmma = false;       // any wgmma.fence so far
+  std::vector<FragState> frags;    // by storage
+  uint32_t uncommitted_wgmma = 0;  // sequence number of the last MMA not yet in a group; 0: none
+  std::vector<uint32_t> wgmma_groups;  // last sequence number of each group in flight
 
   uint32_t poison_op = 0;  // where the last poison was loaded (op + 1), and from which storage
   uint32_t poison_storage = 0;

@@ -26,8 +26,8 @@ uint32_t KMajorChunk(const Descriptor& d, uint32_t row, uint32_t c) {
 uint32_t MnMajorChunk(const Descriptor& d, uint32_t k, uint32_t c) {
   if (d.width == 16) return d.start + c * d.stride + k / 8 * d.leading + k % 8 * 16;
   const uint32_t chunks = d.width / 16;  // of a row of a panel
-  return Swizzled(d, d.start + c / chunks * d.leading + k / 8 * d.stride + k % 8 * d.width +
-                         c % chunks * 16);
+  return Swizzled(
+      d, d.start + c / chunks * d.leading + k / 8 * d.stride + k % 8 * d.width + c % chunks * 16);
 }
 
 }  // namespace choreo::sim

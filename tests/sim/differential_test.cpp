@@ -1,5 +1,5 @@
-// Lowering preserves meaning: what the tile evaluator computes from tile state, the machine computes
-// from lowered state, under the default schedule and random ones, without a finding.
+// Lowering preserves meaning: what the tile evaluator computes from tile state, the machine
+// computes from lowered state, under the default schedule and random ones, without a finding.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -126,8 +126,8 @@ void ExpectSame(const Compiled& compiled, const std::string& kernel,
         if (std::fabs(x - y) <= tolerance * std::max(1.0, std::fabs(y))) continue;
         if (std::isnan(x) && std::isnan(y)) continue;
         if (++shown > 5) break;
-        ADD_FAILURE() << kernel << ", argument " << a << ", element " << i << ": " << x
-                      << ", not " << y << " (schedule " << schedule << ")";
+        ADD_FAILURE() << kernel << ", argument " << a << ", element " << i << ": " << x << ", not "
+                      << y << " (schedule " << schedule << ")";
       }
     }
   }
@@ -304,7 +304,7 @@ __co__ void gemm_nn(global ELEM [M, K] A, global ELEM [K, N] B, global f32 [M, N
 }
 )";
 
-class GemmTest : public testing::TestWithParam<std::tuple<const char*, int, int, int>> {};
+class GemmTest : public testing::TestWithParam<std::tuple<std::string, int, int, int>> {};
 TEST_P(GemmTest, LoweredAsMeant) {
   const auto& [elem, tile_n, tile_k, swizzle] = GetParam();
   const auto compiled = Compile("gemm.co", kGemm,
@@ -315,14 +315,14 @@ TEST_P(GemmTest, LoweredAsMeant) {
   ASSERT_TRUE(compiled);
   const Elem e = *ElemFromSpelling(elem);
   constexpr int kM = 200, kN = 136, kK = 104;  // tails in all three
-  ExpectSame(*compiled, "gemm_nt",
-             {MakeTensor(e, {kM, kK}, 1), MakeTensor(e, {kN, kK}, 2),
-              MakeTensor(Elem::kF32, {kM, kN}, 3)},
-             1e-4, 2);
-  ExpectSame(*compiled, "gemm_nn",
-             {MakeTensor(e, {kM, kK}, 1), MakeTensor(e, {kK, kN}, 2),
-              MakeTensor(Elem::kF32, {kM, kN}, 3)},
-             1e-4, 2);
+  ExpectSame(
+      *compiled, "gemm_nt",
+      {MakeTensor(e, {kM, kK}, 1), MakeTensor(e, {kN, kK}, 2), MakeTensor(Elem::kF32, {kM, kN}, 3)},
+      1e-4, 2);
+  ExpectSame(
+      *compiled, "gemm_nn",
+      {MakeTensor(e, {kM, kK}, 1), MakeTensor(e, {kK, kN}, 2), MakeTensor(Elem::kF32, {kM, kN}, 3)},
+      1e-4, 2);
 }
 INSTANTIATE_TEST_SUITE_P(Shapes, GemmTest,
                          testing::Values(std::tuple{"bf16", 96, 64, 64},
@@ -331,7 +331,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, GemmTest,
                                          std::tuple{"bf16", 64, 32, 64},
                                          std::tuple{"bf16", 32, 16, 32}));
 
-class AttentionTest : public testing::TestWithParam<std::tuple<const char*, int>> {};
+class AttentionTest : public testing::TestWithParam<std::tuple<std::string, int>> {};
 TEST_P(AttentionTest, V1) {
   const auto& [elem, dim] = GetParam();
   const std::string path =

@@ -1,6 +1,6 @@
-// How a program built with --target=sim runs a kernel: the lowered IR that `choreo` embedded in it and
-// the call's arguments go to the simulator library. No compiler header is needed here.
-// In: views and scalars in the order of the tile function's parameters. Out: nothing, or choreo::error;
+// How a program built with --target=sim runs a kernel: the lowered IR that `choreo` embedded in it
+// and the call's arguments go to the simulator library. No compiler header is needed here. In:
+// views and scalars in the order of the tile function's parameters. Out: nothing, or choreo::error;
 // what the simulator found (races, deadlocks, uninitialised data …) is printed to stderr first.
 #pragma once
 
@@ -13,7 +13,8 @@
 
 namespace choreo::sim {
 
-// One argument without its types. A shaped one borrows the extents and strides of the caller's view.
+// One argument without its types. A shaped one borrows the extents and strides of the caller's
+// view.
 struct Argument {
   int rank = -1;  // -1: a scalar
   // Shaped:
@@ -49,8 +50,8 @@ Argument MakeArgument(T value) {
   return a;
 }
 
-// Checks the arguments, runs `kernel` of the module in `lowered_ir` to its end. The text is read once
-// for all calls with it; calls from several threads are safe.
+// Checks the arguments, runs `kernel` of the module in `lowered_ir` to its end. The text is read
+// once for all calls with it; calls from several threads are safe.
 void LaunchWith(const char* lowered_ir, const char* kernel, const Argument* arguments, int count);
 
 template <class... A>
