@@ -303,7 +303,7 @@ TEST(VerifierTest, TileOps) {
   EXPECT_EQ(Check("let var=%f value=f32(elem(#0))", "tile"),
             "let: element of view #0, which has axes");
   EXPECT_EQ(Check("parallel level=warp vars=[%p] bounds=[%n] body {}", "tile"),
-            "parallel: the bound of a level inside the CTA is no constant");
+            "parallel: the bound of a level inside the CTA is no positive constant");
   EXPECT_EQ(Check("parallel level=warp vars=[%p] bounds=[] body {}", "tile"),
             "parallel: 1 variables and 0 bounds");
   EXPECT_EQ(Check("inthreads predicate=1 body {}", "tile"),

@@ -65,8 +65,7 @@ mha_v1_kernel(const __nv_bfloat16* __restrict__ Q, int64_t Q_stride0, int64_t Q_
   const int64_t from = static_cast<int64_t>(batch) * Q_stride0
       + static_cast<int64_t>(bm * 128 + thread / 16) * Q_stride1
       + static_cast<int64_t>(head) * Q_stride2 + static_cast<int64_t>(thread % 16 * 8);
-  const int to =
-      choreo::swizzle<128>(
+  const int to = choreo::swizzle<128>(
       (thread % 16 * 8 / 64 * 8192 + (thread / 16 * 64 + thread % 16 * 8 % 64)) * 2) / 2;
   #pragma unroll
   for (int step = 0; step < 8; ++step) {
@@ -113,8 +112,7 @@ mha_v1_kernel(const __nv_bfloat16* __restrict__ Q, int64_t Q_stride0, int64_t Q_
     const int64_t from_1 = static_cast<int64_t>(batch) * K_stride0
         + static_cast<int64_t>(bn * 128 + thread / 16) * K_stride1
         + static_cast<int64_t>(head) * K_stride2 + static_cast<int64_t>(thread % 16 * 8);
-    const int to_1 =
-        choreo::swizzle<128>(
+    const int to_1 = choreo::swizzle<128>(
         (thread % 16 * 8 / 64 * 8192 + (thread / 16 * 64 + thread % 16 * 8 % 64)) * 2) / 2;
     #pragma unroll
     for (int step = 0; step < 8; ++step) {
@@ -129,8 +127,7 @@ mha_v1_kernel(const __nv_bfloat16* __restrict__ Q, int64_t Q_stride0, int64_t Q_
     const int64_t from_2 = static_cast<int64_t>(batch) * V_stride0
         + static_cast<int64_t>(bn * 128 + thread / 16) * V_stride1
         + static_cast<int64_t>(head) * V_stride2 + static_cast<int64_t>(thread % 16 * 8);
-    const int to_2 =
-        choreo::swizzle<128>(
+    const int to_2 = choreo::swizzle<128>(
         (thread % 16 * 8 / 64 * 8192 + (thread / 16 * 64 + thread % 16 * 8 % 64)) * 2) / 2;
     #pragma unroll
     for (int step = 0; step < 8; ++step) {
@@ -270,7 +267,8 @@ mha_v1_kernel(const __nv_bfloat16* __restrict__ Q, int64_t Q_stride0, int64_t Q_
   // 89: mma.store acc_o, O_head.subspan(BLOCK_M, DIM).at(bm, 0).chunkat(wgm, _);
   #pragma unroll
   for (int e = 0; e < 32; ++e) {
-    *reinterpret_cast<uint32_t*>(O + static_cast<int64_t>(batch) * O_stride0
+    *reinterpret_cast<uint32_t*>(
+        O + static_cast<int64_t>(batch) * O_stride0
         + static_cast<int64_t>(bm * 128 + wgm * 64 + (lane_row + e % 2 * 8)) * O_stride1
         + static_cast<int64_t>(head) * O_stride2
         + static_cast<int64_t>(lane_column
@@ -381,7 +379,7 @@ choreo::status mha_v1_noexcept(choreo::view<const choreo::bf16, 4> Q,
 #line 92 "kernels/attention/v1_manual_baseline.co"
 
 
-#line 385 "v1_manual_baseline.cu"
+#line 383 "v1_manual_baseline.cu"
 
 // ---- fill_input, line 94 of kernels/attention/v1_manual_baseline.co
 namespace choreo_gen {
@@ -419,9 +417,9 @@ fill_input_kernel(__nv_bfloat16* __restrict__ x, int64_t x_stride0, int ROWS, in
     h = h * 2221713035u;
     h = h ^ (h >> 16);
     if (linear < COLS * 64 && row < ROWS) {
-      x[static_cast<int64_t>(row) * x_stride0 + static_cast<int64_t>(col)] =
-          choreo::from_f32<__nv_bfloat16>(static_cast<float>(h >> 8) * (limit * 1.1920929e-07f)
-          - limit);
+      x[static_cast<int64_t>(row) * x_stride0
+          + static_cast<int64_t>(col)] = choreo::from_f32<__nv_bfloat16>(
+          static_cast<float>(h >> 8) * (limit * 1.1920929e-07f) - limit);
     }
   }
 }
