@@ -210,6 +210,10 @@ std::string ExprPrinter::PrintCall(const ir::Call& e, Elem type) const {
     case Intrinsic::BlockIdxY:
     case Intrinsic::BlockIdxZ:
       return threads_->block[static_cast<int>(e.callee) - static_cast<int>(Intrinsic::BlockIdxX)];
+    case Intrinsic::EvictFirst:
+      return "ptx::createpolicy_evict_first()";
+    case Intrinsic::EvictLast:
+      return "ptx::createpolicy_evict_last()";
     case Intrinsic::ShflXor: {
       const int64_t mask = *Constant(e.args[1]);
       if (type != Elem::kS32)

@@ -162,8 +162,9 @@ ExprId ExprBuilder::Call(Intrinsic callee, std::vector<ExprId> args) {
                  Spelling(TypeOf(arg)));
   }
   if (const ExprId folded = FoldCall(callee, args)) return folded;
-  const Elem type = args.empty() ? Elem::kS32 : TypeOf(args[0]);
-  return Raw(type, ir::Call{callee, std::move(args)});
+  ir::ExprNode call = ir::Call{callee, std::move(args)};
+  const Elem type = *DerivedType(*kernel_, call);
+  return Raw(type, std::move(call));
 }
 
 ExprId ExprBuilder::FragElem(StorageId frag, std::vector<ExprId> index) {
@@ -212,7 +213,10 @@ std::optional<Elem> DerivedType(const Kernel& kernel, const ExprNode& node) {
     Type operator()(const Binary& e) const { return IsLogic(e.op) ? Elem::kBool : Of(e.left); }
     Type operator()(const Select& e) const { return Of(e.then_value); }
     Type operator()(const Cast&) const { return std::nullopt; }
-    Type operator()(const Call& e) const { return e.args.empty() ? Elem::kS32 : Of(e.args[0]); }
+    Type operator()(const Call& e) const {
+      if (e.callee == Intrinsic::EvictFirst || e.callee == Intrinsic::EvictLast) return Elem::kU64;
+      return e.args.empty() ? Elem::kS32 : Of(e.args[0]);
+    }
     Type operator()(const FragElem& e) const { return kernel.storages[e.frag].elem; }
     Type operator()(const ViewElem& e) const {
       return kernel.storages[kernel.views[e.view].storage].elem;

@@ -113,6 +113,7 @@ enum class VarKind : uint8_t {
   Loop,      // loop variable
   Parallel,  // block, warpgroup, warp or thread index
   Element,   // index variable of an apply
+  Future,    // completion of an asynchronous operation; has no value
 };
 struct Var {
   std::string name;  // the user's, or a descriptive one; need not be unique
@@ -122,7 +123,7 @@ struct Var {
   ExprId bound;  // Parallel, Loop over [0, bound): the bound; else invalid
 };
 
-enum class StorageKind : uint8_t { Param, Shared, Local, Frag };
+enum class StorageKind : uint8_t { Param, Shared, Local, Frag, Event };
 // How a fragment is spread over a warpgroup's registers (m64nNk16 accumulator mapping):
 // element r of lane l in warp w is row 16·w + l/4 + 8·((r/2)%2), column 8·(r/4) + 2·(l%4) + r%2.
 // Row: one value a row, replicated over the row's four lanes; element r is row 16·w + l/4 + 8·r.
@@ -148,6 +149,9 @@ struct Storage {
   int32_t tile_bytes = 0;    // of one tile of the array, padding included; set with it
   // Frag:
   FragLayout layout = FragLayout::None;
+  // Event (elem u64, no dims): array_size slots, 0 for a scalar event in tile state; byte_offset as
+  // for shared tiles.
+  bool ready = false;  // generation 0 is given
 };
 
 // A window on a storage object; no data moves. The base is the storage's tile [slot], of extents
@@ -228,6 +232,15 @@ struct HostCheck {
   int64_t value;  // bytes, or elements
 };
 
+// A TMA tensor map of a shaped parameter: its extents and strides, this box (elements, one an axis,
+// outermost first) and swizzle (0, 32, 64, 128). Made by lower-tma, encoded by the host.
+struct TensorMap {
+  int32_t param = 0;
+  std::vector<int32_t> box;
+  int32_t swizzle = 0;
+  friend bool operator==(const TensorMap&, const TensorMap&) = default;
+};
+
 struct HostPart {
   Region body;                 // scalar lets and asserts before `parallel`, in order
   std::array<ExprId, 3> grid;  // x, y, z extents (s64), set by the host plan; invalid: 1
@@ -238,6 +251,7 @@ struct HostPart {
   bool async = false;
   int64_t shared_bytes = 0;  // dynamic shared memory of a CTA
   std::vector<HostCheck> checks;
+  std::vector<TensorMap> maps;
   std::vector<VarId> block_vars;  // grid coordinates, outermost first as written
   std::vector<ExprId> block_bounds;
 };

@@ -74,6 +74,19 @@ struct RawCpp {
   std::string text;
   CHOREO_FIELDS(CHOREO_FIELD(text))
 };
+// setmaxnreg: registers a thread of the executing warpgroups from here on, a multiple of 8.
+struct SetMaxNReg {
+  bool increase = false;
+  int32_t count = 0;
+  CHOREO_FIELDS(CHOREO_FIELD(increase), CHOREO_FIELD(count))
+};
+// Threads [first_thread, first_thread + threads) go on as a role of this name: nothing happens; what
+// traces and messages call them.
+struct RoleBegin {
+  std::string name;
+  int32_t first_thread = 0, threads = 0;
+  CHOREO_FIELDS(CHOREO_FIELD(name), CHOREO_FIELD(first_thread), CHOREO_FIELD(threads))
+};
 
 // ---- tile state ----
 enum class Level : uint8_t { Block, Warpgroup, Warp, Thread };
@@ -145,8 +158,9 @@ struct Mma {
   ViewId b;
   bool b_row = true;
   std::vector<int32_t> k_order;  // issue order of the K slices; empty: ascending
+  VarId future;                  // `.async`: completes when this is waited for; invalid: at once
   CHOREO_FIELDS(CHOREO_FIELD(acc), CHOREO_FIELD(a), CHOREO_FIELD(a_frag), CHOREO_FIELD(b),
-                CHOREO_FIELD(b_row), CHOREO_FIELD(k_order))
+                CHOREO_FIELD(b_row), CHOREO_FIELD(k_order), CHOREO_FIELD(future))
 };
 struct MmaLoad {  // a 16-bit fragment from a shared view
   StorageId frag;
@@ -160,6 +174,58 @@ struct MmaStore {  // converts to the view's element type; clips at the base ext
 };
 struct SyncShared {
   CHOREO_FIELDS()
+};
+// Cooperative copy by the executing threads that completes when `future` is waited for.
+struct CopyAsync {
+  VarId future;
+  ViewId src, dst;
+  int32_t swizzle = 0;
+  CHOREO_FIELDS(CHOREO_FIELD(future), CHOREO_FIELD(src), CHOREO_FIELD(dst), CHOREO_FIELD(swizzle))
+};
+enum class EvictPolicy : uint8_t { None, First, Last };
+// Global to shared by the Tensor Memory Accelerator, issued once by the executing threads (once
+// each, where the views differ between groups). `future` is bound by one trigger.
+struct TmaLoad {
+  VarId future;
+  ViewId src, dst;
+  int32_t swizzle = 0;
+  EvictPolicy policy = EvictPolicy::None;
+  CHOREO_FIELDS(CHOREO_FIELD(future), CHOREO_FIELD(src), CHOREO_FIELD(dst), CHOREO_FIELD(swizzle),
+                CHOREO_FIELD(policy))
+};
+// Shared to global, issued once after all executing threads have written; does not block. The next
+// write of the source tile, and the kernel's end, wait until it has been read.
+struct TmaStore {
+  ViewId src, dst;
+  CHOREO_FIELDS(CHOREO_FIELD(src), CHOREO_FIELD(dst))
+};
+struct FutureWait {
+  std::vector<VarId> futures;
+  CHOREO_FIELDS(CHOREO_FIELD(futures))
+};
+struct FutureMove {  // dst takes over src's pending instance; dst's own is complete
+  VarId dst, src;
+  CHOREO_FIELDS(CHOREO_FIELD(dst), CHOREO_FIELD(src))
+};
+// Until the generation of `order` is complete: order / N of slot order % N (language §8). Scalar
+// events have no order; they count their generations a path.
+struct EventWait {
+  StorageId event;
+  ExprId order;
+  CHOREO_FIELDS(CHOREO_FIELD(event), CHOREO_FIELD(order))
+};
+// Without futures: publishes now, once a path. With: binds the completion of these TMA loads.
+struct EventTrigger {
+  StorageId event;
+  ExprId order;
+  std::vector<VarId> futures;
+  CHOREO_FIELDS(CHOREO_FIELD(event), CHOREO_FIELD(order), CHOREO_FIELD(futures))
+};
+// Over the lanes of each row: combines and gives every lane the result.
+struct FragAllReduce {
+  ReduceKind reduce;
+  StorageId row;
+  CHOREO_FIELDS(CHOREO_FIELD(reduce), CHOREO_FIELD(row))
 };
 
 // ---- lowered state ----
@@ -211,8 +277,73 @@ struct NamedBarrierSync {
   int32_t threads;
   CHOREO_FIELDS(CHOREO_FIELD(id), CHOREO_FIELD(threads))
 };
+// bar.arrive: counts the threads of the warp and goes on.
+struct NamedBarrierArrive {
+  ExprId id;
+  int32_t threads;
+  CHOREO_FIELDS(CHOREO_FIELD(id), CHOREO_FIELD(threads))
+};
 struct SyncWarp {
   CHOREO_FIELDS()
+};
+// ---- mbarriers: an event's storage holds one a slot; `slot` (s32) is below its array size ----
+struct MbarrierInit {  // every slot; phase 0 pending, `count` arrivals a phase
+  StorageId event;
+  int32_t count;
+  CHOREO_FIELDS(CHOREO_FIELD(event), CHOREO_FIELD(count))
+};
+struct FenceMbarrierInit {
+  CHOREO_FIELDS()
+};
+struct MbarrierArrive {  // each active thread arrives once
+  StorageId event;
+  ExprId slot;
+  CHOREO_FIELDS(CHOREO_FIELD(event), CHOREO_FIELD(slot))
+};
+// arrive.expect_tx: arrives once and adds `bytes` (below 2^20) to what the phase waits for.
+struct MbarrierExpectTx {
+  StorageId event;
+  ExprId slot;
+  int32_t bytes;
+  CHOREO_FIELDS(CHOREO_FIELD(event), CHOREO_FIELD(slot), CHOREO_FIELD(bytes))
+};
+// try_wait.parity in a loop: until the phase of `parity` (s32, 0 or 1) is complete, that is until
+// the current phase has the other parity.
+struct MbarrierWait {
+  StorageId event;
+  ExprId slot, parity;
+  CHOREO_FIELDS(CHOREO_FIELD(event), CHOREO_FIELD(slot), CHOREO_FIELD(parity))
+};
+// ---- TMA: one box of the host part's tensor map `map`, by each active thread (so: by one) ----
+// `at`: element coordinates of the box in the tensor (s32), one an axis of the parameter, outermost
+// first. What lies outside the tensor is zero-filled, or not written. The box lies densely from
+// `dst_index`, swizzled as the map says.
+struct TmaLoadBox {
+  int32_t map = 0;
+  std::vector<ExprId> at;
+  StorageId dst;
+  ExprId dst_index;
+  StorageId event;  // completes the box's bytes on this slot
+  ExprId slot;
+  ExprId policy;  // L2 cache policy (u64); invalid: none
+  CHOREO_FIELDS(CHOREO_FIELD(map), CHOREO_FIELD(at), CHOREO_FIELD(dst), CHOREO_FIELD(dst_index),
+                CHOREO_FIELD(event), CHOREO_FIELD(slot), CHOREO_FIELD(policy))
+};
+struct TmaStoreBox {
+  int32_t map = 0;
+  std::vector<ExprId> at;
+  StorageId src;
+  ExprId src_index;
+  CHOREO_FIELDS(CHOREO_FIELD(map), CHOREO_FIELD(at), CHOREO_FIELD(src), CHOREO_FIELD(src_index))
+};
+struct TmaStoreCommit {
+  CHOREO_FIELDS()
+};
+// Until at most `pending` of the thread's groups of stores are incomplete; `read`: not yet read.
+struct TmaStoreWait {
+  int32_t pending = 0;
+  bool read = true;
+  CHOREO_FIELDS(CHOREO_FIELD(pending), CHOREO_FIELD(read))
 };
 struct FenceProxyAsync {
   CHOREO_FIELDS()

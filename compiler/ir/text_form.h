@@ -20,12 +20,13 @@ struct EnumWords<State> {
 };
 template <>
 struct EnumWords<VarKind> {
-  static constexpr std::array<std::string_view, 8> kWords = {
-      "dim", "stride", "param", "let", "mutable", "loop", "parallel", "element"};
+  static constexpr std::array<std::string_view, 9> kWords = {
+      "dim", "stride", "param", "let", "mutable", "loop", "parallel", "element", "future"};
 };
 template <>
 struct EnumWords<StorageKind> {
-  static constexpr std::array<std::string_view, 4> kWords = {"param", "shared", "local", "frag"};
+  static constexpr std::array<std::string_view, 5> kWords = {"param", "shared", "local", "frag",
+                                                             "event"};
 };
 template <>
 struct EnumWords<FragLayout> {
@@ -39,6 +40,10 @@ struct EnumWords<Level> {
 template <>
 struct EnumWords<ReduceKind> {
   static constexpr std::array<std::string_view, 2> kWords = {"max", "sum"};
+};
+template <>
+struct EnumWords<EvictPolicy> {
+  static constexpr std::array<std::string_view, 3> kWords = {"keep", "first", "last"};
 };
 template <>
 struct EnumWords<HostCheck::Kind> {
@@ -88,6 +93,7 @@ void TableFields(Self& self, F&& f)
   f("byte_offset", self.byte_offset);
   f("tile_bytes", self.tile_bytes);
   f("layout", self.layout);
+  f("ready", self.ready);
 }
 
 template <class Self, class F>
@@ -136,6 +142,15 @@ void TableFields(Self& self, F&& f)
 
 template <class Self, class F>
 void TableFields(Self& self, F&& f)
+  requires std::is_same_v<std::remove_cv_t<Self>, TensorMap>
+{
+  f("param", self.param);
+  f("box", self.box);
+  f("swizzle", self.swizzle);
+}
+
+template <class Self, class F>
+void TableFields(Self& self, F&& f)
   requires std::is_same_v<std::remove_cv_t<Self>, HostPart>
 {
   f("grid", self.grid);
@@ -146,6 +161,7 @@ void TableFields(Self& self, F&& f)
   f("async", self.async);
   f("shared_bytes", self.shared_bytes);
   f("checks", self.checks);
+  f("maps", self.maps);
   f("block_vars", self.block_vars);
   f("block_bounds", self.block_bounds);
   f("body", self.body);
@@ -162,6 +178,7 @@ template <class T>
 concept HasTableFields = requires(T& value) { TableFields(value, [](const char*, auto&) {}); };
 // Structs that are written as one `(field=value …)` inside a list.
 template <class T>
-concept TupleLike = std::is_same_v<T, View::Axis> || std::is_same_v<T, HostCheck>;
+concept TupleLike = std::is_same_v<T, View::Axis> || std::is_same_v<T, HostCheck> ||
+                    std::is_same_v<T, TensorMap>;
 
 }  // namespace choreo::ir

@@ -61,6 +61,8 @@ class KernelVerifier {
   void CheckTables();
   void CheckStorage(StorageId id);
   void CheckShared(const Storage& storage);
+  void CheckEvent(const Storage& storage);
+  void CheckMaps();
   void CheckView(ViewId id);
   void CheckParams();
   void CheckLaunchVars();
@@ -115,6 +117,16 @@ class KernelVerifier {
   void Check(const MmaLoad& op);
   void Check(const MmaStore& op);
   void Check(const SyncShared&) {}
+  void Check(const CopyAsync& op);
+  void Check(const TmaLoad& op);
+  void Check(const TmaStore& op);
+  void Check(const FutureWait& op);
+  void Check(const FutureMove& op);
+  void Check(const EventWait& op);
+  void Check(const EventTrigger& op);
+  void Check(const FragAllReduce& op);
+  void Check(const SetMaxNReg& op);
+  void Check(const RoleBegin& op);
   void Check(const MemStore& op);
   void Check(const StoreVec& op);
   void Check(const CopyVec& op);
@@ -123,7 +135,17 @@ class KernelVerifier {
   void Check(const CpAsyncWait& op);
   void Check(const CtaBarrier&) {}
   void Check(const NamedBarrierSync& op);
+  void Check(const NamedBarrierArrive& op);
   void Check(const SyncWarp&) {}
+  void Check(const MbarrierInit& op);
+  void Check(const FenceMbarrierInit&) {}
+  void Check(const MbarrierArrive& op);
+  void Check(const MbarrierExpectTx& op);
+  void Check(const MbarrierWait& op);
+  void Check(const TmaLoadBox& op);
+  void Check(const TmaStoreBox& op);
+  void Check(const TmaStoreCommit&) {}
+  void Check(const TmaStoreWait& op);
   void Check(const FenceProxyAsync&) {}
   void Check(const WgmmaFence&) {}
   void Check(const Wgmma& op);
@@ -135,6 +157,13 @@ class KernelVerifier {
   void Check(const LdMatrix& op);
   void Check(const ErrorLatch& op);
   void Check(const std::monostate&) { Report("an op without a kind"); }
+  bool IsEvent(StorageId id);
+  bool IsFuture(VarId id);
+  void CheckOrder(StorageId event, ExprId order);
+  void CheckCopyViews(ViewId src, ViewId dst, int32_t swizzle);
+  void CheckSlot(StorageId event, ExprId slot);
+  void CheckBarrier(ExprId id, int32_t threads);
+  void CheckBox(int32_t map, const std::vector<ExprId>& at, StorageId shared, ExprId index);
   void CheckMatrix(StorageId memory, ExprId index, StorageId frag, ExprId word, int32_t count);
 
   const Module& module_;

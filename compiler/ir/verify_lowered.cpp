@@ -67,13 +67,82 @@ void KernelVerifier::Check(const CpAsyncWait& op) {
   if (op.pending < 0) Report("{} pending groups", op.pending);
 }
 
-void KernelVerifier::Check(const NamedBarrierSync& op) {
-  Typed(op.id, Elem::kS32, "the barrier");
-  const auto id = op.id ? Constant(op.id) : std::nullopt;
-  if (id && (*id < 1 || *id > 15)) Report("barrier {}: named barriers are 1 to 15", *id);
-  if (op.threads < 32 || op.threads > 1024 || op.threads % 32 != 0) {
-    Report("{} threads: not a multiple of 32 up to 1024", op.threads);
+void KernelVerifier::CheckBarrier(ExprId id, int32_t threads) {
+  if (!Typed(id, Elem::kS32, "the barrier")) return;
+  const auto number = Constant(id);
+  if (number && (*number < 1 || *number > 15)) {
+    Report("barrier {}: named barriers are 1 to 15", *number);
   }
+  if (threads < 32 || threads > 1024 || threads % 32 != 0) {
+    Report("{} threads: not a multiple of 32 up to 1024", threads);
+  }
+}
+
+void KernelVerifier::Check(const NamedBarrierSync& op) { CheckBarrier(op.id, op.threads); }
+void KernelVerifier::Check(const NamedBarrierArrive& op) { CheckBarrier(op.id, op.threads); }
+
+// ---- mbarriers and TMA ----
+
+void KernelVerifier::CheckSlot(StorageId event, ExprId slot) {
+  if (!IsEvent(event) || !Typed(slot, Elem::kS32, "the slot")) return;
+  const Storage& storage = kernel_.storages[event];
+  const auto number = Constant(slot);
+  if (number && (*number < 0 || *number >= storage.array_size)) {
+    Report("slot {} of `{}`, which has {}", *number, storage.name, storage.array_size);
+  }
+}
+
+void KernelVerifier::Check(const MbarrierInit& op) {
+  constexpr int32_t kMaxArrivals = (1 << 20) - 1;
+  IsEvent(op.event);
+  if (op.count < 1 || op.count > kMaxArrivals) {
+    Report("{} arrivals: 1 to {}", op.count, kMaxArrivals);
+  }
+}
+
+void KernelVerifier::Check(const MbarrierArrive& op) { CheckSlot(op.event, op.slot); }
+
+void KernelVerifier::Check(const MbarrierExpectTx& op) {
+  constexpr int32_t kMaxBytes = (1 << 20) - 1;
+  CheckSlot(op.event, op.slot);
+  if (op.bytes < 1 || op.bytes > kMaxBytes) Report("{} bytes: 1 to {}", op.bytes, kMaxBytes);
+}
+
+void KernelVerifier::Check(const MbarrierWait& op) {
+  CheckSlot(op.event, op.slot);
+  Typed(op.parity, Elem::kS32, "the parity");
+}
+
+void KernelVerifier::CheckBox(int32_t map, const std::vector<ExprId>& at, StorageId shared,
+                              ExprId index) {
+  if (map < 0 || static_cast<size_t>(map) >= kernel_.host.maps.size()) {
+    Report("tensor map {} does not exist", map);
+    return;
+  }
+  const TensorMap& tensor = kernel_.host.maps[static_cast<size_t>(map)];
+  if (at.size() != tensor.box.size()) {
+    Report("{} coordinates for a map of {} axes", at.size(), tensor.box.size());
+  }
+  for (const ExprId coordinate : at) Typed(coordinate, Elem::kS32, "a coordinate");
+  int64_t elements = 1;
+  for (const int32_t extent : tensor.box) elements *= extent;
+  if (IsShared(shared, "the tile") && Typed(index, Elem::kS32, "the tile's index")) {
+    CheckMemory(shared, index, elements);
+  }
+}
+
+void KernelVerifier::Check(const TmaLoadBox& op) {
+  CheckBox(op.map, op.at, op.dst, op.dst_index);
+  CheckSlot(op.event, op.slot);
+  TypedOrNone(op.policy, Elem::kU64, "the policy");
+}
+
+void KernelVerifier::Check(const TmaStoreBox& op) {
+  CheckBox(op.map, op.at, op.src, op.src_index);
+}
+
+void KernelVerifier::Check(const TmaStoreWait& op) {
+  if (op.pending < 0) Report("{} pending groups", op.pending);
 }
 
 void KernelVerifier::Check(const Wgmma& op) {

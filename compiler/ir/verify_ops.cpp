@@ -142,10 +142,12 @@ void KernelVerifier::Check(const Apply& op) {
   loops_ = loops;
 }
 
-void KernelVerifier::Check(const CopySync& op) {
-  if (!ValidView(op.src) || !ValidView(op.dst)) return;
-  const View& src = kernel_.views[op.src];
-  const View& dst = kernel_.views[op.dst];
+void KernelVerifier::Check(const CopySync& op) { CheckCopyViews(op.src, op.dst, op.swizzle); }
+
+void KernelVerifier::CheckCopyViews(ViewId src_id, ViewId dst_id, int32_t swizzle) {
+  if (!ValidView(src_id) || !ValidView(dst_id)) return;
+  const View& src = kernel_.views[src_id];
+  const View& dst = kernel_.views[dst_id];
   if (!Alive(src.storage) || !Alive(dst.storage)) return;
   if (kernel_.storages[src.storage].elem != kernel_.storages[dst.storage].elem) {
     Report("a copy between element types");
@@ -153,8 +155,96 @@ void KernelVerifier::Check(const CopySync& op) {
   if (src.axes.size() != dst.axes.size()) {
     Report("a copy of {} axes to {} axes", src.axes.size(), dst.axes.size());
   }
-  if (op.swizzle != 0 && op.swizzle != 32 && op.swizzle != 64 && op.swizzle != 128) {
-    Report("swizzle {}", op.swizzle);
+  if (swizzle != 0 && swizzle != 32 && swizzle != 64 && swizzle != 128) {
+    Report("swizzle {}", swizzle);
+  }
+}
+
+// ---- asynchronous operations ----
+
+bool KernelVerifier::IsFuture(VarId id) {
+  if (!ValidVar(id)) return false;
+  if (kernel_.vars[id].kind == VarKind::Future) return true;
+  Report("`{}` is no future", kernel_.vars[id].name);
+  return false;
+}
+
+bool KernelVerifier::IsEvent(StorageId id) {
+  if (!ValidStorage(id)) return false;
+  if (kernel_.storages[id].kind == StorageKind::Event) return true;
+  Report("`{}` is no event", kernel_.storages[id].name);
+  return false;
+}
+
+void KernelVerifier::CheckOrder(StorageId event, ExprId order) {
+  if (!IsEvent(event)) return;
+  const bool ring = kernel_.storages[event].array_size > 0;
+  if (ring != order.valid()) {
+    Report("`{}` {}", kernel_.storages[event].name,
+           ring ? "is a ring and needs an order" : "is no ring and has no order");
+    return;
+  }
+  if (order && CheckExpr(order) && !IsInteger(TypeOf(order))) Report("an order that is no integer");
+}
+
+void KernelVerifier::Check(const CopyAsync& op) {
+  IsFuture(op.future);
+  CheckCopyViews(op.src, op.dst, op.swizzle);
+}
+
+void KernelVerifier::Check(const TmaLoad& op) {
+  IsFuture(op.future);
+  CheckCopyViews(op.src, op.dst, op.swizzle);
+  if (ValidView(op.src) && ValidView(op.dst)) {
+    IsShared(kernel_.views[op.dst].storage, "the destination");
+    if (kernel_.storages[kernel_.views[op.src].storage].kind != StorageKind::Param) {
+      Report("the source is no parameter");
+    }
+  }
+}
+
+void KernelVerifier::Check(const TmaStore& op) {
+  CheckCopyViews(op.src, op.dst, 0);
+  if (ValidView(op.src) && ValidView(op.dst)) {
+    IsShared(kernel_.views[op.src].storage, "the source");
+    if (kernel_.storages[kernel_.views[op.dst].storage].kind != StorageKind::Param) {
+      Report("the destination is no parameter");
+    }
+  }
+}
+
+void KernelVerifier::Check(const FutureWait& op) {
+  if (op.futures.empty()) Report("no future to wait for");
+  for (const VarId future : op.futures) IsFuture(future);
+}
+
+void KernelVerifier::Check(const FutureMove& op) {
+  IsFuture(op.dst);
+  IsFuture(op.src);
+}
+
+void KernelVerifier::Check(const EventWait& op) { CheckOrder(op.event, op.order); }
+
+void KernelVerifier::Check(const EventTrigger& op) {
+  CheckOrder(op.event, op.order);
+  for (const VarId future : op.futures) IsFuture(future);
+}
+
+void KernelVerifier::Check(const FragAllReduce& op) {
+  if (IsFrag(op.row, "`row`") && kernel_.storages[op.row].dims.size() != 1) {
+    Report("`{}` has more than one axis", kernel_.storages[op.row].name);
+  }
+}
+
+void KernelVerifier::Check(const SetMaxNReg& op) {
+  if (op.count < 24 || op.count > 256 || op.count % 8 != 0) {
+    Report("{} registers: 24 to 256 by 8", op.count);
+  }
+}
+
+void KernelVerifier::Check(const RoleBegin& op) {
+  if (op.first_thread < 0 || op.threads < 1 || op.first_thread + op.threads > 1024) {
+    Report("threads {} to {}", op.first_thread, op.first_thread + op.threads - 1);
   }
 }
 
@@ -206,6 +296,7 @@ void KernelVerifier::Check(const Mma& op) {
   if (!IsHalf(elem) || elem != kernel_.storages[b].elem) {
     Report("operands of types {} and {}", Spelling(elem), Spelling(kernel_.storages[b].elem));
   }
+  if (op.future) IsFuture(op.future);
   std::vector<int32_t> order = op.k_order;
   std::sort(order.begin(), order.end());
   for (size_t i = 0; i < order.size(); ++i) {

@@ -75,7 +75,8 @@ bool KernelVerifier::IsConstantDims(const Storage& storage) const {
 
 void KernelVerifier::CheckStorage(StorageId id) {
   const Storage& storage = kernel_.storages[id];
-  if (storage.array_size < 1) Report("storage `{}` has {} tiles", storage.name, storage.array_size);
+  const bool scalar_event = storage.kind == StorageKind::Event && !IsLowered();
+  if (storage.array_size < (scalar_event ? 0 : 1)) Report("storage `{}` has {} tiles", storage.name, storage.array_size);
   if (storage.kind == StorageKind::Param) {
     const auto index = static_cast<size_t>(storage.param_index);
     if (storage.param_index < 0 || index >= kernel_.params.size() ||
@@ -95,6 +96,7 @@ void KernelVerifier::CheckStorage(StorageId id) {
     return;
   }
   if (storage.kind == StorageKind::Shared) CheckShared(storage);
+  if (storage.kind == StorageKind::Event) CheckEvent(storage);
   if (storage.kind != StorageKind::Frag || storage.layout == FragLayout::None) {
     if (storage.kind == StorageKind::Frag && IsLowered()) {
       Report("fragment `{}` has no layout", storage.name);
@@ -135,6 +137,45 @@ void KernelVerifier::CheckShared(const Storage& storage) {
   if (IsLowered() && end > kernel_.host.shared_bytes) {
     Report("storage `{}` ends at byte {} of {} of shared memory", storage.name, end,
            kernel_.host.shared_bytes);
+  }
+}
+
+void KernelVerifier::CheckEvent(const Storage& storage) {
+  if (storage.elem != Elem::kU64 || !storage.dims.empty()) {
+    Report("event `{}` does not have one u64 a slot", storage.name);
+  }
+  if (storage.byte_offset < 0) return;  // lowered to something else than an mbarrier
+  if (storage.byte_offset % 8 != 0 ||
+      storage.byte_offset + int64_t{8} * storage.array_size > kernel_.host.shared_bytes) {
+    Report("event `{}` has no place of its own in shared memory", storage.name);
+  }
+}
+
+void KernelVerifier::CheckMaps() {
+  constexpr int32_t kMaxBox = 256;  // elements an axis
+  constexpr size_t kMaxRank = 5;
+  for (const TensorMap& map : kernel_.host.maps) {
+    const auto index = static_cast<size_t>(map.param);
+    if (map.param < 0 || index >= kernel_.params.size() || !kernel_.params[index].shaped ||
+        !ValidStorage(kernel_.params[index].storage)) {
+      Report("a tensor map of parameter {}, which is not shaped", map.param);
+      continue;
+    }
+    const Storage& storage = kernel_.storages[kernel_.params[index].storage];
+    if (map.box.size() != storage.dims.size() || map.box.empty() || map.box.size() > kMaxRank) {
+      Report("a tensor map of {} axes for `{}`", map.box.size(), storage.name);
+      continue;
+    }
+    for (const int32_t extent : map.box) {
+      if (extent < 1 || extent > kMaxBox) Report("a box extent of {}: 1 to {}", extent, kMaxBox);
+    }
+    const int64_t inner = int64_t{map.box.back()} * Bytes(storage.elem);
+    if (inner % 16 != 0) Report("an inner box extent of {} bytes: a multiple of 16", inner);
+    const bool known =
+        map.swizzle == 0 || map.swizzle == 32 || map.swizzle == 64 || map.swizzle == 128;
+    if (!known || (map.swizzle != 0 && inner > map.swizzle)) {
+      Report("an inner box extent of {} bytes with swizzle {}", inner, map.swizzle);
+    }
   }
 }
 
@@ -222,6 +263,7 @@ void KernelVerifier::CheckHost() {
       Report("a host check of axis {} of parameter {}", check.axis, check.param);
     }
   }
+  CheckMaps();
   if (!IsLowered()) return;
   if (host.threads < 1 || host.threads > 1024) {
     Report("{} threads a CTA: not 1 to 1024", host.threads);

@@ -37,6 +37,7 @@ struct UseOfOp {
   void Write(ViewId id) {
     if (id) Write(kernel.views[id].storage);
   }
+  const TensorMap& MapOf(int32_t map) const { return kernel.host.maps[static_cast<size_t>(map)]; }
 
   void operator()(const FragSet& op) { Write(op.frag); }
   void operator()(const StoreElem& op) { Write(op.dest); }
@@ -53,7 +54,17 @@ struct UseOfOp {
   }
   void operator()(const MmaLoad& op) { Read(op.src), Write(op.frag); }
   void operator()(const MmaStore& op) { Read(op.frag), Write(op.dst); }
+  void operator()(const CopyAsync& op) { Read(op.src), Write(op.dst); }
+  void operator()(const TmaLoad& op) { Read(op.src), Write(op.dst); }
+  void operator()(const TmaStore& op) { Read(op.src), Write(op.dst); }
+  void operator()(const FragAllReduce& op) { Read(op.row), Write(op.row); }
   void operator()(const MemStore& op) { Write(op.storage); }
+  void operator()(const TmaLoadBox& op) {
+    Read(kernel.params[static_cast<size_t>(MapOf(op.map).param)].storage), Write(op.dst);
+  }
+  void operator()(const TmaStoreBox& op) {
+    Read(op.src), Write(kernel.params[static_cast<size_t>(MapOf(op.map).param)].storage);
+  }
   void operator()(const StoreVec& op) { Write(op.storage); }
   void operator()(const CopyVec& op) { Read(op.src), Write(op.dst); }
   void operator()(const CpAsync& op) { Read(op.src), Write(op.dst); }
@@ -74,6 +85,21 @@ struct UseOfOp {
   void operator()(const Return&) {}
   void operator()(const Decl&) {}
   void operator()(const RawCpp&) {}
+  void operator()(const SetMaxNReg&) {}
+  void operator()(const RoleBegin&) {}
+  // Events are no memory that a program reads or writes.
+  void operator()(const FutureWait&) {}
+  void operator()(const FutureMove&) {}
+  void operator()(const EventWait&) {}
+  void operator()(const EventTrigger&) {}
+  void operator()(const NamedBarrierArrive&) {}
+  void operator()(const MbarrierInit&) {}
+  void operator()(const FenceMbarrierInit&) {}
+  void operator()(const MbarrierArrive&) {}
+  void operator()(const MbarrierExpectTx&) {}
+  void operator()(const MbarrierWait&) {}
+  void operator()(const TmaStoreCommit&) {}
+  void operator()(const TmaStoreWait&) {}
   void operator()(const Parallel&) {}
   void operator()(const InThreads&) {}
   void operator()(const Assert&) {}

@@ -284,7 +284,6 @@ class OpCompiler {
   // ---- tile state: never here ----
   template <class Other>
   void Compile(const Other&) {
-    static_assert(kStatesOf<Other> == OpStates::Tile || std::is_same_v<Other, std::monostate>);
     CHOREO_UNREACHABLE("`{}` in a lowered kernel", ir::Name(*node_));
   }
 

@@ -255,6 +255,9 @@ Slot ExprCompiler::CompileNode(Elem type, const ir::Call& node) {
       return program_.ctaid[1];
     case Intrinsic::BlockIdxZ:
       return program_.ctaid[2];
+    case Intrinsic::EvictFirst:
+    case Intrinsic::EvictLast:
+      return Const(type, 0);  // only a hint
     case Intrinsic::ShflXor: {
       const auto* mask = std::get_if<ir::IntConst>(&kernel_.exprs[node.args[1]].node);
       CHOREO_CHECK(mask != nullptr, "the lane mask of a shuffle is not constant");

@@ -53,8 +53,10 @@ template <class Node>
 void TileCta::ExecNode(const Node& node, Threads threads, int scope) {
   if constexpr (kStatesOf<Node> == OpStates::Lowered || std::is_same_v<Node, std::monostate>) {
     CHOREO_UNREACHABLE("a lowered op in tile state");
-  } else {
+  } else if constexpr (requires { Exec(node, threads, scope); }) {
     Exec(node, threads, scope);
+  } else {
+    CHOREO_UNREACHABLE("not evaluated yet");
   }
 }
 
