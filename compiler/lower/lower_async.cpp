@@ -109,8 +109,7 @@ void Lowering::Node(ast::StmtId id, const ast::CallStmt& node) {
 
 bool Lowering::Start(ast::StmtId id, sema::EntityId entity, ast::ExprId value) {
   if (const auto* copy = in_.file.As<ast::DmaCopy>(value)) {
-    bindings_[entity] =
-        Copy(*copy, copy->async ? FutureOf(entity) : ir::VarId(), Ent(entity).name);
+    bindings_[entity] = Copy(*copy, copy->async ? FutureOf(entity) : ir::VarId(), Ent(entity).name);
   } else if (const auto* tma = in_.file.As<ast::TmaCopy>(value)) {
     bindings_[entity] = Tma(*tma, tma->async ? FutureOf(entity) : ir::VarId(), Ent(entity).name);
   } else if (const auto* mma = in_.file.As<ast::Mma>(value)) {
