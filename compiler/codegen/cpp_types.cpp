@@ -58,6 +58,40 @@ std::string_view HostType(Elem elem) {
   return elem == Elem::kF16 ? "choreo::f16" : PlainType(elem);
 }
 
+std::string MapType(Elem elem) {
+  const auto name = [elem]() -> std::string_view {
+    switch (elem) {
+      case Elem::kBool:
+      case Elem::kS8:
+      case Elem::kU8:
+      case Elem::kF8E4M3:
+      case Elem::kF8E5M2:
+        return "UINT8";
+      case Elem::kS16:
+      case Elem::kU16:
+        return "UINT16";
+      case Elem::kS32:
+        return "INT32";
+      case Elem::kU32:
+        return "UINT32";
+      case Elem::kS64:
+        return "INT64";
+      case Elem::kU64:
+        return "UINT64";
+      case Elem::kF16:
+        return "FLOAT16";
+      case Elem::kBf16:
+        return "BFLOAT16";
+      case Elem::kF32:
+        return "FLOAT32";
+      case Elem::kF64:
+        return "FLOAT64";
+    }
+    CHOREO_UNREACHABLE();
+  }();
+  return fmt::format("CU_TENSOR_MAP_DATA_TYPE_{}", name);
+}
+
 std::string IntLiteral(int64_t value, Elem elem) {
   switch (elem) {
     case Elem::kBool:

@@ -14,9 +14,9 @@ namespace {
 // Headers for the WGMMA shapes that the module issues: each is long.
 void PrintIncludes(const ir::Module& module, TextWriter& out) {
   std::set<int> widths;
-  bool checks = false;
+  bool maps = false;
   for (const ir::Kernel& kernel : module.kernels) {
-    checks |= !kernel.errors.empty();
+    maps |= !kernel.host.maps.empty();
     ir::ForEachOp(kernel.body, [&](const ir::Op& op) {
       if (const auto* mma = std::get_if<ir::Wgmma>(&op.node)) widths.insert(mma->n);
     });
@@ -27,6 +27,7 @@ void PrintIncludes(const ir::Module& module, TextWriter& out) {
       "#include \"choreo/arithmetic.h\"\n"
       "#include \"choreo/device.h\"\n"
       "#include \"choreo/host/launch.h\"");
+  if (maps) out.Raw("#include \"choreo/host/tensor_map.h\"");
   for (const int n : widths) {
     out.Raw(fmt::format("#include \"choreo/ptx/wgmma/m64n{}k16.h\"", n));
   }

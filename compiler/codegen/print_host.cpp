@@ -59,7 +59,12 @@ class HostPrinter {
   void HostBody();
   void EmptyProblem();
   void Launch();
+  // Device copies of host-memory parameters; gives those to copy back.
+  std::vector<std::string> Stage();
   void DefineStrides();
+  bool IsMapped(size_t param) const;  // some tensor map describes it
+  void MakeMaps();
+  void MakeErrors();
   void PrintNoexcept();
   std::string Argument(const KernelArgument& argument) const;
 
@@ -74,7 +79,9 @@ class HostPrinter {
   std::vector<std::string> device_views_;  // one a parameter; empty for what is used in place
   std::unordered_map<ir::VarId, std::pair<size_t, size_t>> bound_;  // dimension -> parameter, axis
   std::array<std::string, 3> grid_ = {"1", "1", "1"};
-  std::string error_word_;
+  std::string launch_;
+  std::vector<std::string> maps_;  // one a tensor map: the expression that makes it
+  std::string errors_, error_word_;
 };
 
 void HostPrinter::Describe() {
@@ -155,6 +162,21 @@ void HostPrinter::PlanChecks(bool staged) {
         out_.Line(fmt::format("host::check_contiguous({});", tensors_[param]));
     }
   }
+  for (size_t i = 0; i < kernel_.params.size(); ++i) {
+    if (IsMapped(i) && kernel_.params[i].host_memory == staged) {
+      out_.Line(fmt::format("host::check_tensor_map({});", tensors_[i]));
+    }
+  }
+}
+
+bool HostPrinter::IsMapped(size_t param) const {
+  for (const KernelArgument& argument : KernelArguments(kernel_)) {
+    if (argument.kind == KernelArgument::Kind::Map &&
+        kernel_.host.maps[static_cast<size_t>(argument.map)].param == static_cast<int>(param)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 void HostPrinter::HostBody() {
@@ -214,6 +236,8 @@ void HostPrinter::DefineStrides() {
 
 std::string HostPrinter::Argument(const KernelArgument& argument) const {
   switch (argument.kind) {
+    case KernelArgument::Kind::Map:
+      return maps_[static_cast<size_t>(argument.map)];
     case KernelArgument::Kind::Pointer: {
       const auto index = static_cast<size_t>(kernel_.storages[argument.storage].param_index);
       const ir::Param& param = kernel_.params[index];
@@ -233,16 +257,7 @@ std::string HostPrinter::Argument(const KernelArgument& argument) const {
   CHOREO_UNREACHABLE();
 }
 
-void HostPrinter::Launch() {
-  const ir::HostPart& host = kernel_.host;
-  std::string global;
-  for (size_t i = 0; i < kernel_.params.size(); ++i) {
-    if (!IsShaped(i) || kernel_.params[i].host_memory) continue;
-    global += fmt::format("{}{}", global.empty() ? "" : ", ", tensors_[i]);
-  }
-  const std::string launch = names_.Define("launch");
-  out_.Line(
-      fmt::format("host::Launch {}({}, {}, {{{}}});", launch, function_, params_.stream, global));
+std::vector<std::string> HostPrinter::Stage() {
   std::vector<std::string> written_back;
   for (size_t i = 0; i < kernel_.params.size(); ++i) {
     const ir::Param& param = kernel_.params[i];
@@ -252,33 +267,67 @@ void HostPrinter::Launch() {
     device_views_[i] = names_.Define(Name(i) + "_device");
     out_.Line(fmt::format("const auto {} = {}.device();", device_views_[i], staged));
     const std::string tensor = names_.Define(device_views_[i] + "_tensor");
-    bool checked = false;
-    for (const ir::HostCheck& check : host.checks) checked |= check.param == static_cast<int>(i);
-    if (checked) {
+    bool described = IsMapped(i);
+    for (const ir::HostCheck& check : kernel_.host.checks) {
+      described |= check.param == static_cast<int>(i);
+    }
+    if (described) {
       out_.Line(fmt::format("const host::Tensor {} = host::describe({}, {}, {}, {});", tensor,
                             function_, CppString(param.name), device_views_[i], param.written));
     }
     tensors_[i] = tensor;
     if (param.written) written_back.push_back(staged);
   }
+  return written_back;
+}
+
+void HostPrinter::MakeMaps() {
+  maps_.resize(kernel_.host.maps.size());
+  for (const KernelArgument& argument : KernelArguments(kernel_)) {
+    if (argument.kind != KernelArgument::Kind::Map) continue;
+    const auto index = static_cast<size_t>(argument.map);
+    const ir::TensorMap& map = kernel_.host.maps[index];
+    const auto param = static_cast<size_t>(map.param);
+    const std::string name = names_.Define(MapName(kernel_, argument.map) + "s");
+    out_.Line(fmt::format("static host::TensorMaps {}({}, {{{}}}, {});", name,
+                          MapType(kernel_.params[param].elem), fmt::join(map.box, ", "),
+                          map.swizzle));
+    maps_[index] = fmt::format("{}.of({}, {}.device())", name, tensors_[param], launch_);
+  }
+}
+
+void HostPrinter::MakeErrors() {
+  if (kernel_.errors.empty()) return;
+  const std::string table = names_.Define("checks");
+  out_.Line(fmt::format("static constexpr host::CheckInfo {}[] = {{", table));
+  out_.Indent();
+  for (const ir::ErrorMessage& error : kernel_.errors) {
+    out_.Line(
+        fmt::format("{{{}, {}}},", CppString(error.text), CppString(program_.module.source_name)));
+  }
+  out_.Close("};");
+  errors_ = names_.Define("errors");
+  out_.Line(fmt::format("const host::ErrorSlot {}({}, {}, {}, {});", errors_, function_,
+                        params_.stream, table, kernel_.errors.size()));
+  error_word_ = errors_ + ".device()";
+}
+
+void HostPrinter::Launch() {
+  const ir::HostPart& host = kernel_.host;
+  std::string global;
+  for (size_t i = 0; i < kernel_.params.size(); ++i) {
+    if (!IsShaped(i) || kernel_.params[i].host_memory) continue;
+    global += fmt::format("{}{}", global.empty() ? "" : ", ", tensors_[i]);
+  }
+  launch_ = names_.Define("launch");
+  out_.Line(
+      fmt::format("host::Launch {}({}, {}, {{{}}});", launch_, function_, params_.stream, global));
+  const std::vector<std::string> written_back = Stage();
   PlanChecks(true);
   DefineStrides();
+  MakeMaps();
+  MakeErrors();
 
-  std::string errors;
-  if (!kernel_.errors.empty()) {
-    const std::string table = names_.Define("checks");
-    out_.Line(fmt::format("static constexpr host::CheckInfo {}[] = {{", table));
-    out_.Indent();
-    for (const ir::ErrorMessage& error : kernel_.errors) {
-      out_.Line(fmt::format("{{{}, {}}},", CppString(error.text),
-                            CppString(program_.module.source_name)));
-    }
-    out_.Close("};");
-    errors = names_.Define("errors");
-    out_.Line(fmt::format("const host::ErrorSlot {}({}, {}, {}, {});", errors, function_,
-                          params_.stream, table, kernel_.errors.size()));
-    error_word_ = errors + ".device()";
-  }
   const std::string cache = names_.Define("cache");
   out_.Line(fmt::format("static host::KernelCache {};", cache));
   const std::string geometry = fmt::format("{}", fmt::join(grid_, ", "));
@@ -286,11 +335,11 @@ void HostPrinter::Launch() {
   for (const KernelArgument& argument : KernelArguments(kernel_)) {
     arguments += ", " + Argument(argument);
   }
-  out_.Line(fmt::format("{}.run({}, {{{}, {}, {}}}, choreo_gen::{}{});", launch, cache, geometry,
+  out_.Line(fmt::format("{}.run({}, {{{}, {}, {}}}, choreo_gen::{}{});", launch_, cache, geometry,
                         host.threads, host.shared_bytes, KernelFunctionName(kernel_), arguments));
   const bool wait = !host.async || !written_back.empty();
-  if (wait) out_.Line(fmt::format("{}.wait();", launch));
-  if (!errors.empty()) out_.Line(fmt::format("{}.{}();", errors, wait ? "check" : "defer"));
+  if (wait) out_.Line(fmt::format("{}.wait();", launch_));
+  if (!errors_.empty()) out_.Line(fmt::format("{}.{}();", errors_, wait ? "check" : "defer"));
   for (const std::string& staged : written_back) out_.Line(fmt::format("{}.copy_back();", staged));
 }
 

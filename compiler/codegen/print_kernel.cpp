@@ -20,6 +20,7 @@ struct Uses {
   std::set<ir::VarId> vars;
   std::set<ir::StorageId> storages;
   std::set<ir::Intrinsic> intrinsics;
+  std::set<int32_t> maps;
   bool error_word = false;
 };
 
@@ -27,6 +28,8 @@ Uses UsesOf(const ir::Kernel& kernel) {
   Uses uses;
   ir::ForEachOp(kernel.body, [&](const ir::Op& op) {
     uses.error_word |= std::holds_alternative<ir::ErrorLatch>(op.node);
+    if (const auto* load = std::get_if<ir::TmaLoadBox>(&op.node)) uses.maps.insert(load->map);
+    if (const auto* store = std::get_if<ir::TmaStoreBox>(&op.node)) uses.maps.insert(store->map);
     ir::VisitFields(op, [&](const char*, const auto& field) {
       if constexpr (std::is_same_v<std::remove_cvref_t<decltype(field)>, ir::StorageId>) {
         if (field) uses.storages.insert(field);
@@ -84,8 +87,9 @@ class KernelPrinter {
     out_.Line("namespace ptx = choreo::ptx;");
     DeclareShared();
     DeclareThreads();
+    PrefetchMaps();
     const ExprPrinter exprs(kernel_, names_, &threads_);
-    OpPrinter ops(program_, kernel_, names_, exprs, error_word_, out_);
+    OpPrinter ops(program_, kernel_, names_, exprs, device_, out_);
     ops.PrintBody(kernel_.body);
     out_.Close();
   }
@@ -98,8 +102,15 @@ class KernelPrinter {
 
   void PrintSignature() {
     std::vector<std::string> params;
+    device_.maps.resize(kernel_.host.maps.size());
     for (const KernelArgument& argument : KernelArguments(kernel_)) {
       switch (argument.kind) {
+        case KernelArgument::Kind::Map: {
+          std::string& name = device_.maps[static_cast<size_t>(argument.map)];
+          name = names_.Define(MapName(kernel_, argument.map));
+          params.push_back(fmt::format("const __grid_constant__ CUtensorMap {}", name));
+          break;
+        }
         case KernelArgument::Kind::Pointer: {
           const bool written = ParamOf(kernel_, argument.storage).written;
           const std::string_view type = DeviceType(kernel_.storages[argument.storage].elem);
@@ -112,58 +123,80 @@ class KernelPrinter {
                                        names_.Define(argument.var)));
           break;
         case KernelArgument::Kind::ErrorWord:
-          error_word_ = names_.Define("error_word");
-          params.push_back(fmt::format("choreo::ErrorWord* {}", error_word_));
+          device_.error_word = names_.Define("error_word");
+          params.push_back(fmt::format("choreo::ErrorWord* {}", device_.error_word));
       }
     }
     out_.Line(fmt::format("{}({}) {{", KernelFunctionName(kernel_), fmt::join(params, ", ")));
   }
 
-  std::vector<ir::StorageId> SharedTiles() const {
-    std::vector<ir::StorageId> tiles;
+  // Tiles, and events that are mbarriers.
+  std::vector<ir::StorageId> SharedStorages() const {
+    std::vector<ir::StorageId> storages;
     for (size_t i = 0; i < kernel_.storages.size(); ++i) {
       const ir::StorageId id = kernel_.storages.IdAt(i);
-      if (kernel_.storages[id].kind == ir::StorageKind::Shared && uses_.storages.contains(id)) {
-        tiles.push_back(id);
-      }
+      const ir::Storage& storage = kernel_.storages[id];
+      const bool placed = storage.kind == ir::StorageKind::Shared ||
+                          (storage.kind == ir::StorageKind::Event && storage.byte_offset >= 0);
+      if (placed && uses_.storages.contains(id)) storages.push_back(id);
     }
-    return tiles;
+    return storages;
+  }
+
+  std::string PlanLine(const ir::Storage& storage) const {
+    if (storage.kind == ir::StorageKind::Event) {
+      const std::string slots =
+          storage.array_size > 1 ? fmt::format(" [{}]", storage.array_size) : "";
+      return fmt::format("{:<12} event{}  at {}, mbarrier{}", storage.name, slots,
+                         storage.byte_offset, storage.array_size > 1 ? "s" : "");
+    }
+    std::string shape;
+    for (const ir::ExprId dim : storage.dims) {
+      shape += fmt::format("{}{}", shape.empty() ? "" : ", ", *ir::AsInt(kernel_, dim));
+    }
+    const std::string layout = storage.swizzle == 0 ? "row-major"
+                               : storage.swizzle == 16
+                                   ? "panels of 16 bytes"
+                                   : fmt::format("panels of {} bytes, swizzled", storage.swizzle);
+    const std::string array =
+        storage.array_size > 1 ? fmt::format(" ({} of)", storage.array_size) : "";
+    return fmt::format("{:<12} {} [{}]{}  at {}, {}", storage.name, Spelling(storage.elem), shape,
+                       array, storage.byte_offset, layout);
   }
 
   void PrintSharedPlan() {
-    const std::vector<ir::StorageId> tiles = SharedTiles();
-    if (tiles.empty()) return;
+    const std::vector<ir::StorageId> storages = SharedStorages();
+    if (storages.empty()) return;
     out_.Line(
         fmt::format("// Shared memory, {} bytes: tile, place, layout.", kernel_.host.shared_bytes));
-    for (const ir::StorageId id : tiles) {
-      const ir::Storage& storage = kernel_.storages[id];
-      std::string shape;
-      for (const ir::ExprId dim : storage.dims) {
-        shape += fmt::format("{}{}", shape.empty() ? "" : ", ", *ir::AsInt(kernel_, dim));
-      }
-      std::string layout = storage.swizzle == 0 ? "row-major"
-                           : storage.swizzle == 16
-                               ? "panels of 16 bytes"
-                               : fmt::format("panels of {0} bytes, swizzled", storage.swizzle);
-      const std::string array =
-          storage.array_size > 1 ? fmt::format(" ({} of)", storage.array_size) : "";
-      out_.Line(fmt::format("//   {:<12} {} [{}]{}  at {}, {}", storage.name,
-                            Spelling(storage.elem), shape, array, storage.byte_offset, layout));
+    for (const ir::StorageId id : storages) {
+      out_.Line(fmt::format("//   {}", PlanLine(kernel_.storages[id])));
     }
   }
 
   void DeclareShared() {
-    const std::vector<ir::StorageId> tiles = SharedTiles();
-    if (tiles.empty()) return;
+    const std::vector<ir::StorageId> storages = SharedStorages();
+    if (storages.empty()) return;
     const std::string memory = names_.Define("shared_memory");
     out_.Line(fmt::format("extern __shared__ __align__({}) unsigned char {}[];", kLargestAlignment,
                           memory));
-    for (const ir::StorageId id : tiles) {
+    for (const ir::StorageId id : storages) {
       const ir::Storage& storage = kernel_.storages[id];
       out_.Line(fmt::format("{0}* const {1} = reinterpret_cast<{0}*>({2} + {3});",
                             DeviceType(storage.elem), names_.Define(id), memory,
                             storage.byte_offset));
     }
+  }
+
+  // The first copy through a map finds its descriptor in the cache.
+  void PrefetchMaps() {
+    if (uses_.maps.empty()) return;
+    out_.Open("if (threadIdx.x == 0)");
+    for (const int32_t map : uses_.maps) {
+      out_.Line(
+          fmt::format("ptx::prefetch_tensormap(&{});", device_.maps[static_cast<size_t>(map)]));
+    }
+    out_.Close();
   }
 
   void DeclareThreads() {
@@ -189,7 +222,7 @@ class KernelPrinter {
   Uses uses_;
   Names names_;
   ThreadNames threads_;
-  std::string error_word_;
+  DeviceNames device_;
   TextWriter& out_;
 };
 
@@ -199,6 +232,7 @@ std::vector<KernelArgument> KernelArguments(const ir::Kernel& kernel) {
   using Kind = KernelArgument::Kind;
   const Uses uses = UsesOf(kernel);
   std::vector<KernelArgument> arguments;
+  for (const int32_t map : uses.maps) arguments.push_back({Kind::Map, {}, {}, map});
   for (const ir::Param& param : kernel.params) {
     if (!param.shaped) continue;
     if (uses.storages.contains(param.storage))
@@ -219,6 +253,15 @@ std::vector<KernelArgument> KernelArguments(const ir::Kernel& kernel) {
 
 const ir::Param& ParamOf(const ir::Kernel& kernel, ir::StorageId storage) {
   return kernel.params[static_cast<size_t>(kernel.storages[storage].param_index)];
+}
+
+std::string MapName(const ir::Kernel& kernel, int32_t map) {
+  const std::vector<ir::TensorMap>& maps = kernel.host.maps;
+  const auto at = static_cast<size_t>(map);
+  int number = 1;
+  for (size_t i = 0; i < at; ++i) number += maps[i].param == maps[at].param ? 1 : 0;
+  const std::string name = kernel.params[static_cast<size_t>(maps[at].param)].name + "_map";
+  return number == 1 ? name : fmt::format("{}_{}", name, number);
 }
 
 std::string KernelFunctionName(const ir::Kernel& kernel) { return kernel.name + "_kernel"; }

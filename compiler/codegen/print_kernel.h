@@ -14,16 +14,19 @@ namespace choreo::codegen {
 
 // What the kernel takes, in order; the host function passes the same.
 struct KernelArgument {
-  enum class Kind : uint8_t { Pointer, Scalar, ErrorWord } kind;
+  enum class Kind : uint8_t { Map, Pointer, Scalar, ErrorWord } kind;
   ir::StorageId storage;  // Pointer
   ir::VarId var;          // Scalar
+  int32_t map = 0;        // Map: into the host part's maps
 };
-// Only what the body uses: pointers and strides in the order of the parameters, then dimensions and
-// scalars.
+// Only what the body uses: tensor maps, pointers and strides in the order of the parameters, then
+// dimensions and scalars.
 std::vector<KernelArgument> KernelArguments(const ir::Kernel& kernel);
 
 // Of the pointer's parameter.
 const ir::Param& ParamOf(const ir::Kernel& kernel, ir::StorageId storage);
+// "Q_map", "Q_map_2": what both sides call a tensor map, if the name is free.
+std::string MapName(const ir::Kernel& kernel, int32_t map);
 std::string KernelFunctionName(const ir::Kernel& kernel);
 
 void PrintKernelFunction(const Program& program, const ir::Kernel& kernel,

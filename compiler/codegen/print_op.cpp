@@ -19,6 +19,11 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(0, text.find_last_not_of(" \t\r\\") + 1);
 }
 
+// Lives in shared memory for the whole kernel: its declaration prints nothing.
+bool HasFixedPlace(const ir::Storage& storage) {
+  return storage.kind == ir::StorageKind::Shared || storage.kind == ir::StorageKind::Event;
+}
+
 }  // namespace
 
 void OpPrinter::PrintBody(const ir::Region& region) {
@@ -35,8 +40,7 @@ void OpPrinter::PrintOp(const ir::Op& op) {
   loc_ = op.loc;
   // What prints nothing needs no comment.
   const auto* decl = std::get_if<ir::Decl>(&op.node);
-  const bool silent =
-      decl != nullptr && kernel_.storages[decl->storage].kind == ir::StorageKind::Shared;
+  const bool silent = decl != nullptr && HasFixedPlace(kernel_.storages[decl->storage]);
   if (!silent) Place(op.loc);
   std::visit([&](const auto& node) { Print(node); }, op.node);
 }
@@ -166,7 +170,7 @@ void OpPrinter::Print(const ir::RawCpp& op) {
 
 void OpPrinter::Print(const ir::Decl& op) {
   const ir::Storage& storage = kernel_.storages[op.storage];
-  if (storage.kind == ir::StorageKind::Shared) return;  // has its place for the whole kernel
+  if (HasFixedPlace(storage)) return;
   std::string shape;
   int64_t count = storage.array_size;
   for (const ExprId dim : storage.dims) {
@@ -244,26 +248,6 @@ void OpPrinter::Print(const ir::StMatrix& op) {
 void OpPrinter::Print(const ir::LdMatrix& op) {
   Line(fmt::format("ptx::ldmatrix_x{}({}, {});", op.count, Words(op.frag, op.word, op.count),
                    exprs_.SharedAddress(op.src, op.index)));
-}
-
-// ---- barriers, waits, errors ------------------------------------------------------------------
-
-void OpPrinter::Print(const ir::CpAsyncWait& op) {
-  Line(fmt::format("ptx::cp_async_wait_group<{}>();", op.pending));
-}
-
-void OpPrinter::Print(const ir::NamedBarrierSync& op) {
-  if (const auto id = ir::AsInt(kernel_, op.id)) {
-    Line(fmt::format("ptx::bar_sync<{}, {}>();", *id, op.threads));
-  } else {
-    Line(fmt::format("ptx::bar_sync<{}>(static_cast<uint32_t>({}));", op.threads,
-                     exprs_.Print(op.id)));
-  }
-}
-
-void OpPrinter::Print(const ir::ErrorLatch& op) {
-  const ir::Loc at = kernel_.errors[static_cast<size_t>(op.code) - 1].loc;
-  Line(fmt::format("choreo::latch_error({}, true, {}, {});", error_word_, op.code, at.line));
 }
 
 }  // namespace choreo::codegen

@@ -4,24 +4,34 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <variant>
+#include <vector>
 
 #include "codegen/codegen.h"
 #include "codegen/names.h"
 #include "codegen/print_expr.h"
 #include "codegen/text.h"
 #include "ir/ir.h"
+#include "ir/op_states.h"
 
 namespace choreo::codegen {
+
+// C++ names of what the kernel takes beside tensors and scalars.
+struct DeviceNames {
+  std::string error_word;
+  std::vector<std::string> maps;  // one a tensor map; empty for those not used
+};
 
 class OpPrinter {
  public:
   OpPrinter(const Program& program, const ir::Kernel& kernel, Names& names,
-            const ExprPrinter& exprs, const std::string& error_word, TextWriter& out)
+            const ExprPrinter& exprs, const DeviceNames& device, TextWriter& out)
       : program_(program),
         kernel_(kernel),
         names_(names),
         exprs_(exprs),
-        error_word_(error_word),
+        device_(device),
         out_(out) {}
 
   // The ops in order; the caller has opened the scope.
@@ -55,7 +65,19 @@ class OpPrinter {
   void Print(const ir::CpAsyncWait& op);
   void Print(const ir::CtaBarrier&) { Line("__syncthreads();"); }
   void Print(const ir::NamedBarrierSync& op);
+  void Print(const ir::NamedBarrierArrive& op);
   void Print(const ir::SyncWarp&) { Line("__syncwarp();"); }
+  void Print(const ir::RoleBegin& op);
+  void Print(const ir::SetMaxNReg& op);
+  void Print(const ir::MbarrierInit& op);
+  void Print(const ir::FenceMbarrierInit&) { Line("ptx::fence_mbarrier_init();"); }
+  void Print(const ir::MbarrierArrive& op);
+  void Print(const ir::MbarrierExpectTx& op);
+  void Print(const ir::MbarrierWait& op);
+  void Print(const ir::TmaLoadBox& op);
+  void Print(const ir::TmaStoreBox& op);
+  void Print(const ir::TmaStoreCommit&) { Line("ptx::cp_async_bulk_commit_group();"); }
+  void Print(const ir::TmaStoreWait& op);
   void Print(const ir::FenceProxyAsync&) { Line("ptx::fence_proxy_async_shared_cta();"); }
   void Print(const ir::WgmmaFence&) { Line("ptx::wgmma_fence();"); }
   void Print(const ir::Wgmma& op);
@@ -69,8 +91,19 @@ class OpPrinter {
   // Tile state has no printer: the verifier keeps its ops out of lowered modules.
   template <class TileOp>
   void Print(const TileOp&) {
+    static_assert(
+        ir::kStatesOf<TileOp> == ir::OpStates::Tile || std::is_same_v<TileOp, std::monostate>,
+        "an op of lowered state needs a printer");
     CHOREO_UNREACHABLE("an op of tile state in a lowered module");
   }
+
+  void PrintBarrier(std::string_view function, ir::ExprId id, int threads);
+  // The shared address of a slot's mbarrier.
+  std::string Slot(ir::StorageId event, ir::ExprId slot) const {
+    return exprs_.SharedAddress(event, slot);
+  }
+  // "&Q_map, c0, c1": the map and the coordinates, innermost first.
+  std::string Box(int32_t map, const std::vector<ir::ExprId>& at) const;
 
   // Whether the value may change while a loop runs.
   bool IsVolatile(ir::ExprId id) const;
@@ -81,7 +114,7 @@ class OpPrinter {
   const ir::Kernel& kernel_;
   Names& names_;
   const ExprPrinter& exprs_;
-  const std::string& error_word_;
+  const DeviceNames& device_;
   TextWriter& out_;
   uint32_t comment_line_ = 0;  // of the last comment in the open scopes
   ir::Loc loc_;                // of the op that is being printed

@@ -80,8 +80,8 @@ struct SetMaxNReg {
   int32_t count = 0;
   CHOREO_FIELDS(CHOREO_FIELD(increase), CHOREO_FIELD(count))
 };
-// Threads [first_thread, first_thread + threads) go on as a role of this name: nothing happens; what
-// traces and messages call them.
+// Threads [first_thread, first_thread + threads) go on as a role of this name: nothing happens;
+// what traces and messages call them.
 struct RoleBegin {
   std::string name;
   int32_t first_thread = 0, threads = 0;

@@ -178,7 +178,7 @@ template <class T>
 concept HasTableFields = requires(T& value) { TableFields(value, [](const char*, auto&) {}); };
 // Structs that are written as one `(field=value …)` inside a list.
 template <class T>
-concept TupleLike = std::is_same_v<T, View::Axis> || std::is_same_v<T, HostCheck> ||
-                    std::is_same_v<T, TensorMap>;
+concept TupleLike =
+    std::is_same_v<T, View::Axis> || std::is_same_v<T, HostCheck> || std::is_same_v<T, TensorMap>;
 
 }  // namespace choreo::ir

@@ -137,9 +137,7 @@ void KernelVerifier::Check(const TmaLoadBox& op) {
   TypedOrNone(op.policy, Elem::kU64, "the policy");
 }
 
-void KernelVerifier::Check(const TmaStoreBox& op) {
-  CheckBox(op.map, op.at, op.src, op.src_index);
-}
+void KernelVerifier::Check(const TmaStoreBox& op) { CheckBox(op.map, op.at, op.src, op.src_index); }
 
 void KernelVerifier::Check(const TmaStoreWait& op) {
   if (op.pending < 0) Report("{} pending groups", op.pending);

@@ -76,7 +76,8 @@ bool KernelVerifier::IsConstantDims(const Storage& storage) const {
 void KernelVerifier::CheckStorage(StorageId id) {
   const Storage& storage = kernel_.storages[id];
   const bool scalar_event = storage.kind == StorageKind::Event && !IsLowered();
-  if (storage.array_size < (scalar_event ? 0 : 1)) Report("storage `{}` has {} tiles", storage.name, storage.array_size);
+  if (storage.array_size < (scalar_event ? 0 : 1))
+    Report("storage `{}` has {} tiles", storage.name, storage.array_size);
   if (storage.kind == StorageKind::Param) {
     const auto index = static_cast<size_t>(storage.param_index);
     if (storage.param_index < 0 || index >= kernel_.params.size() ||

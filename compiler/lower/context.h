@@ -82,18 +82,37 @@ class Lowering {
   ir::StorageId Fragment(ast::ExprId id);
   ir::StorageId NewFragment(std::string_view name, Elem elem,
                             const std::vector<sema::Extent>& dims);
-  void Mma(ast::StmtId stmt, const ast::Mma& node);
+  void Mma(ast::StmtId stmt, const ast::Mma& node, ir::VarId future);
   void Fill(ir::StorageId frag, const ast::MmaFill& node);
   void Load(ir::StorageId frag, const ast::MmaLoad& node);
 
   // lower_copy.cpp
-  // The destination of the copy; the anonymous tile is named `name`.
-  ir::View Copy(ast::ExprId id, const ast::DmaCopy& node, std::string_view name);
+  // The destination of the copy; the anonymous tile is named `name`. Without a future the copy is
+  // complete when the statement is.
+  ir::View Copy(const ast::DmaCopy& node, ir::VarId future, std::string_view name);
+  ir::View CopyTarget(const ast::CopyTarget& target, const ir::View& source, std::string_view name);
 
-  // not_lowered.cpp
+  // lower_async.cpp
+  struct EventOperand {
+    ir::StorageId event;
+    ir::ExprId order;
+    const ast::IncDec* step = nullptr;  // `order++`: what follows the operation
+  };
   void Node(ast::StmtId id, const ast::Wait& node);
   void Node(ast::StmtId id, const ast::Trigger& node);
   void Node(ast::StmtId id, const ast::CallStmt& node);
+  ir::VarId FutureOf(sema::EntityId id);
+  ir::VarId FutureOf(ast::ExprId id);
+  bool IsTmaLoad(const ast::TmaCopy& node) const;
+  ir::View Tma(const ast::TmaCopy& node, ir::VarId future, std::string_view name);
+  void DeclareEvents(ast::StmtId id, const ast::StorageDecl& node);
+  EventOperand Event(ast::ExprId id);
+  void Step(const ast::IncDec* step);
+  // `name = <asynchronous operation>;`, which declares or rebinds the future `entity`. False if the
+  // value is something else.
+  bool Start(ast::StmtId id, sema::EntityId entity, ast::ExprId value);
+
+  // not_lowered.cpp
   void NotLowered(SourceRange range, std::string_view construct);
 
   // lower_expr.cpp
@@ -152,6 +171,7 @@ class Lowering {
   std::vector<ir::Op>* out_ = nullptr;
   ir::Loc loc_;
   std::unordered_map<sema::EntityId, Binding> bindings_;
+  std::unordered_map<sema::EntityId, ir::VarId> futures_;
 };
 
 }  // namespace choreo::lower

@@ -38,12 +38,26 @@ void Lowering::Load(ir::StorageId frag, const ast::MmaLoad& node) {
   Emit(ir::MmaLoad{frag, AddView(ViewOf(node.source))});
 }
 
-void Lowering::Mma(ast::StmtId stmt, const ast::Mma& node) {
-  if (node.async) {
-    NotLowered(in_.file.stmts[stmt].range, "an asynchronous `mma`");
-    return;
+namespace {
+
+// The K slices of `[[schedule(k_tiles(…))]]` in issue order; empty without it.
+std::vector<int32_t> KOrder(const ast::File& file, const sema::Result& sema, ast::StmtId stmt) {
+  std::vector<int32_t> order;
+  for (const ast::Attribute& attribute : file.stmts[stmt].attributes) {
+    const auto* tiles = file.As<ast::Call>(attribute.args.at(0));
+    for (const ast::ExprId arg : tiles->args) {
+      order.push_back(static_cast<int32_t>(*sema.constants[arg]));
+    }
   }
+  return order;
+}
+
+}  // namespace
+
+void Lowering::Mma(ast::StmtId stmt, const ast::Mma& node, ir::VarId future) {
   ir::Mma op;
+  op.future = future;
+  op.k_order = KOrder(in_.file, in_.sema, stmt);
   op.acc = Fragment(node.acc);
   if (T(node.a).kind == sema::TypeKind::Fragment) {
     op.a_frag = Fragment(node.a);
@@ -86,7 +100,12 @@ bool Lowering::FragmentCall(const ast::Call& call) {
                         Fragment(call.args[1])});
     return true;
   }
-  if (name == "all_reduce_max" || name == "all_reduce_sum" || name.starts_with("__bar_")) {
+  if (name == "all_reduce_max" || name == "all_reduce_sum") {
+    Emit(ir::FragAllReduce{name == "all_reduce_max" ? ir::ReduceKind::Max : ir::ReduceKind::Sum,
+                           Fragment(call.args[0])});
+    return true;
+  }
+  if (name.starts_with("__bar_")) {
     NotLowered(call.callee.range, fmt::format("`{}`", name));
     return true;
   }

@@ -60,14 +60,10 @@ void Lowering::ParallelFrom(size_t dim, size_t first_var, const ast::Parallel& n
   Emit(std::move(op));
 }
 
-void Lowering::Node(ast::StmtId id, const ast::InThreads& node) {
-  if (node.async) {
-    NotLowered(in_.file.stmts[id].range, "`inthreads.async` (a role)");
-    return;
-  }
+void Lowering::Node(ast::StmtId, const ast::InThreads& node) {
   const ir::ExprId predicate = Condition(node.predicate);
   ir::Region body = RegionOf(node.body);
-  Emit(ir::InThreads{predicate, false, std::move(body)});
+  Emit(ir::InThreads{predicate, node.async, std::move(body)});
 }
 
 }  // namespace choreo::lower

@@ -7,7 +7,7 @@ void Lowering::Statement(ast::StmtId id) {
   const ast::Stmt& stmt = in_.file.stmts[id];
   const ir::Loc outer = std::exchange(loc_, LocOf(stmt.range));
   for (const ast::Attribute& attribute : stmt.attributes) {
-    if (!std::holds_alternative<ast::Parallel>(stmt.node)) {
+    if (!std::holds_alternative<ast::Parallel>(stmt.node) && attribute.name.text != "schedule") {
       NotLowered(attribute.name.range, fmt::format("`[[{}]]`", attribute.name.text));
     }
   }
@@ -57,7 +57,7 @@ void Lowering::Node(ast::StmtId id, const ast::ScalarDecl& node) {
 
 void Lowering::Node(ast::StmtId id, const ast::StorageDecl& node) {
   if (node.is_event) {
-    NotLowered(in_.file.stmts[id].range, "`event`");
+    DeclareEvents(id, node);
     return;
   }
   const std::vector<sema::EntityId>& entities = Declared(id);
@@ -112,11 +112,8 @@ void Lowering::DeclareByAssign(ast::StmtId id, const ast::Assign& node) {
     const ir::StorageId frag = NewFragment(entity.name, entity.type.elem, entity.type.extents);
     bindings_[entity_id] = frag;
     Load(frag, *load);
-  } else if (const auto* copy = in_.file.As<ast::DmaCopy>(node.value)) {
-    bindings_[entity_id] = Copy(node.value, *copy, entity.name);
-  } else if (in_.file.As<ast::TmaCopy>(node.value) || in_.file.As<ast::Mma>(node.value) ||
-             entity.kind == sema::EntityKind::OpFuture) {
-    NotLowered(E(node.value).range, "a future");
+  } else if (Start(id, entity_id, node.value)) {
+    return;
   } else if (entity.type.kind == sema::TypeKind::View ||
              entity.type.kind == sema::TypeKind::TileArray ||
              entity.type.kind == sema::TypeKind::DataFuture) {
@@ -160,12 +157,9 @@ void Lowering::Node(ast::StmtId id, const ast::Assign& node) {
       return;
     }
     case sema::AssignKind::RebindFuture:
-      if (const auto* copy = in_.file.As<ast::DmaCopy>(node.value); copy && !copy->async) {
-        const sema::EntityId entity = in_.sema.refs.at(node.target);
-        bindings_[entity] = Copy(node.value, *copy, Ent(entity).name);
-        return;
+      if (!Start(id, in_.sema.refs.at(node.target), node.value)) {
+        NotLowered(in_.file.stmts[id].range, "moving a future of a copy");
       }
-      NotLowered(in_.file.stmts[id].range, "rebinding a future");
       return;
     case sema::AssignKind::Declare:
       DeclareByAssign(id, node);
@@ -183,15 +177,15 @@ void Lowering::Node(ast::StmtId id, const ast::ExprStmt& node) {
     return;
   }
   if (const auto* copy = std::get_if<ast::DmaCopy>(&expr.node)) {
-    Copy(node.expr, *copy, "tile");
+    Copy(*copy, {}, "tile");
     return;
   }
-  if (std::holds_alternative<ast::TmaCopy>(expr.node)) {
-    NotLowered(expr.range, "`tma`");
+  if (const auto* tma = std::get_if<ast::TmaCopy>(&expr.node)) {
+    Tma(*tma, {}, "tile");
     return;
   }
   if (const auto* mma = std::get_if<ast::Mma>(&expr.node)) {
-    Mma(id, *mma);
+    Mma(id, *mma, {});
     return;
   }
   if (const auto* call = std::get_if<ast::Call>(&expr.node)) {

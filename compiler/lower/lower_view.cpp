@@ -220,7 +220,8 @@ ir::View Lowering::ViewOf(ast::ExprId id) {
     return ViewOf(node->base);
   }
   if (const auto* node = std::get_if<ast::MethodCall>(&expr.node)) return MethodView(id, *node);
-  if (const auto* node = std::get_if<ast::DmaCopy>(&expr.node)) return Copy(id, *node, "tile");
+  if (const auto* node = std::get_if<ast::DmaCopy>(&expr.node)) return Copy(*node, {}, "tile");
+  if (const auto* node = std::get_if<ast::TmaCopy>(&expr.node)) return Tma(*node, {}, "tile");
   CHOREO_UNREACHABLE("{} is not a view", ast::Describe(expr));
 }
 

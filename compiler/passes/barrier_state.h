@@ -3,6 +3,7 @@
 #pragma once
 
 #include <set>
+#include <utility>
 
 #include "ir/ir.h"
 #include "ir/walk.h"
@@ -11,6 +12,9 @@ namespace choreo::passes {
 
 struct BarrierState {
   std::set<ir::StorageId> reads, writes;
+  // TMA stores that may still be reading their tile, by a number of the pass; barriers do not wait
+  // for them.
+  std::set<std::pair<ir::StorageId, int>> stores;
 
   bool Touched(ir::StorageId id) const { return reads.contains(id) || writes.contains(id); }
   void Clear() {
@@ -19,10 +23,11 @@ struct BarrierState {
   }
   // Returns whether anything was new.
   bool Join(const BarrierState& other) {
-    const size_t before = reads.size() + writes.size();
+    const size_t before = reads.size() + writes.size() + stores.size();
+    stores.insert(other.stores.begin(), other.stores.end());
     reads.insert(other.reads.begin(), other.reads.end());
     writes.insert(other.writes.begin(), other.writes.end());
-    return reads.size() + writes.size() != before;
+    return reads.size() + writes.size() + stores.size() != before;
   }
   void Add(const ir::StorageUse& use) {
     reads.insert(use.reads.begin(), use.reads.end());

@@ -4,6 +4,9 @@
 // other copy of the loop makes needless is not there. A copy from global memory is issued as soon
 // as its tile is free, right behind the barrier that freed it, and waited for where the program has
 // it: what stands between runs while the data is on its way.
+// TMA stores get the barrier behind which one thread issues them; before their tile is written
+// again, and at the end of the role, that thread waits until it has been read. A TMA load without a
+// future becomes a load with one, bound to an event of its own that is waited for.
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -14,6 +17,7 @@
 #include "passes/copy_loop.h"
 #include "passes/pass.h"
 #include "passes/scope.h"
+#include "passes/tma_boxes.h"
 
 namespace choreo::passes {
 namespace {
@@ -28,21 +32,30 @@ class CopyLowering {
         scope_(kernel, kernel.host.threads),
         ranges_(kernel) {}
 
+  ir::Region Run() {
+    ir::Region out = Rewrite(kernel_.body, 0);
+    FinishStores(out);
+    return out;
+  }
+
+ private:
   ir::Region Rewrite(const ir::Region& region, unsigned control) {
     ir::Region out;
     for (const ir::Op& op : region.ops) RewriteOp(op, out, control);
     return out;
   }
 
- private:
-  // The threads that execute a copy together, as seen by one of them.
+  // The threads that execute a copy together. No expressions: those of an earlier round of a loop
+  // are gone.
   struct Executors {
     int threads = 0;
-    ir::ExprId index;  // of this thread among them
+    int first = 0;            // of the CTA
+    bool each_group = false;  // every group of `threads` threads for itself, wherever it starts
     bool whole_cta = false;
     bool each_alone = false;  // every thread does all of it by itself
-    ir::ExprId barrier_id;    // named barrier; invalid: none needed (a warp, a thread, the CTA)
+    int barrier = 0;          // named, the first of as many as groups; 0: none needed
   };
+  ir::ExprId IndexOf(const Executors& who);  // of this thread among them
 
   void RewriteOp(const ir::Op& op, ir::Region& out, unsigned control);
   template <class Loop>
@@ -52,6 +65,13 @@ class CopyLowering {
   void Barrier(const Executors& who, ir::Region& out, ir::Loc loc);
   void Copy(const ir::CopySync& copy, ir::Region& out, ir::Loc loc, unsigned control);
   void Fill(const ir::FillTile& fill, ir::Region& out, ir::Loc loc, unsigned control);
+  void Start(const ir::CopyAsync& copy, ir::Region& out, ir::Loc loc, unsigned control);
+  void Wait(const ir::FutureWait& wait, ir::Region& out, ir::Loc loc);
+  void Load(const ir::TmaLoad& load, ir::Region& out, ir::Loc loc, unsigned control);
+  void Store(const ir::TmaStore& store, ir::Region& out, ir::Loc loc, unsigned control);
+  void ByFirst(const Executors& who, ir::Region body, ir::Region& out, ir::Loc loc);
+  void AwaitStores(const ir::Op& op, ir::Region& out);
+  void FinishStores(ir::Region& out);
   bool ReadAnywhere(ir::StorageId id) const;
   std::optional<size_t> IssuePlace(const ir::Region& issue, const ir::View& src,
                                    const ir::View& dst, const ir::Region& out) const;
@@ -63,6 +83,14 @@ class CopyLowering {
   ScopeTracker scope_;
   Ranges ranges_;
   BarrierState state_;
+  // Copies in flight by their futures: who waits for them.
+  std::map<ir::VarId, Executors> started_;
+  struct PendingStore {
+    Executors who;
+    ir::Loc loc;
+  };
+  std::map<int, PendingStore> stores_;               // by the number of their source view
+  std::map<ir::ViewId, ir::StorageId> load_events_;  // of loads without a future, by their target
   std::map<std::string, int> named_barriers_;
   int next_barrier_ = 1;  // 0 is the CTA's
 };
@@ -95,12 +123,29 @@ ir::Region CopyLowering::RewriteLoop(const Loop& loop, unsigned control) {
 }
 
 void CopyLowering::RewriteOp(const ir::Op& op, ir::Region& out, unsigned control) {
+  AwaitStores(op, out);
   if (const auto* copy = std::get_if<ir::CopySync>(&op.node)) {
     Copy(*copy, out, op.loc, control);
     return;
   }
   if (const auto* fill = std::get_if<ir::FillTile>(&op.node)) {
     Fill(*fill, out, op.loc, control);
+    return;
+  }
+  if (const auto* started = std::get_if<ir::CopyAsync>(&op.node)) {
+    Start(*started, out, op.loc, control);
+    return;
+  }
+  if (const auto* wait = std::get_if<ir::FutureWait>(&op.node)) {
+    Wait(*wait, out, op.loc);
+    return;
+  }
+  if (const auto* load = std::get_if<ir::TmaLoad>(&op.node)) {
+    Load(*load, out, op.loc, control);
+    return;
+  }
+  if (const auto* store = std::get_if<ir::TmaStore>(&op.node)) {
+    Store(*store, out, op.loc, control);
     return;
   }
   state_.Add(ir::DirectStorageUse(kernel_, op));
@@ -116,10 +161,17 @@ void CopyLowering::RewriteOp(const ir::Op& op, ir::Region& out, unsigned control
     const bool outermost = scope_.current().depth == 0;
     scope_.Enter(*narrowed);
     ir::InThreads copy = *narrowed;
+    const BarrierState before = state_;
+    // A role runs beside the others: what it meets is what was there when the roles began.
     copy.body = Rewrite(narrowed->body, control);
+    if (outermost) FinishStores(copy.body);
     changed.Become(std::move(copy));
     scope_.Leave();
-    if (outermost) state_.Clear();  // joins all threads of the CTA
+    if (narrowed->async) {
+      state_ = before;
+    } else if (outermost) {
+      state_.Clear();  // joins all threads of the CTA
+    }
   } else if (const auto* loop = std::get_if<ir::For>(&op.node)) {
     const unsigned bounds =
         dependence_.Of(loop->low) | dependence_.Of(loop->high) | dependence_.Of(loop->step);
@@ -169,11 +221,9 @@ std::optional<CopyLowering::Executors> CopyLowering::ExecutorsOf(unsigned depend
   Executors who;
   if ((depends & kOnThread) != 0 || scope.single_thread()) {
     who.threads = 1;
-    who.index = build_.Int(0);
     who.each_alone = true;
     return who;
   }
-  const ir::ExprId tid = build_.Call(ir::Intrinsic::ThreadIdx, {});
   constexpr unsigned kOnGroups = kOnWarpgroup | kOnWarp;
   if ((depends & kOnGroups) == 0 && (control & kOnGroups) != 0) {
     context_.diags.Emit(diag::kinds::JointCopyDiverges, context_.Where(loc));
@@ -182,12 +232,9 @@ std::optional<CopyLowering::Executors> CopyLowering::ExecutorsOf(unsigned depend
   if (scope.level != ir::Level::Block && (depends & kOnGroups) != 0) {
     const int size = scope.level == ir::Level::Warpgroup ? kWarpgroupSize : kWarpSize;
     who.threads = size;
-    who.index = build_.Mod(tid, size);
+    who.each_group = true;
     if (size == kWarpgroupSize) {
-      const int groups = kernel_.host.threads / kWarpgroupSize;
-      const int first = NamedBarrier(ThreadRange(0, 0), groups, loc);
-      who.barrier_id = build_.Add(
-          build_.Div(build_.Call(ir::Intrinsic::WarpIdx, {}), kWarpgroupSize / kWarpSize), first);
+      who.barrier = NamedBarrier(ThreadRange(0, 0), kernel_.host.threads / kWarpgroupSize, loc);
     }
     return who;
   }
@@ -201,21 +248,36 @@ std::optional<CopyLowering::Executors> CopyLowering::ExecutorsOf(unsigned depend
     return std::nullopt;
   }
   who.threads = count;
-  who.index = build_.Sub(tid, first);
+  who.first = first;
   who.whole_cta = count == kernel_.host.threads;
   if (!who.whole_cta && count > kWarpSize) {
-    who.barrier_id = build_.Int(NamedBarrier(scope.active, 1, loc));
+    who.barrier = NamedBarrier(scope.active, 1, loc);
   }
   return who;
 }
 
+ir::ExprId CopyLowering::IndexOf(const Executors& who) {
+  const ir::ExprId tid = build_.Call(ir::Intrinsic::ThreadIdx, {});
+  if (who.each_alone) return build_.Int(0);
+  return who.each_group ? build_.Mod(tid, who.threads) : build_.Sub(tid, who.first);
+}
+
 void CopyLowering::Barrier(const Executors& who, ir::Region& out, ir::Loc loc) {
   if (who.each_alone && scope_.current().single_thread()) return;
-  if (who.whole_cta || who.each_alone) {
+  const auto here = static_cast<int>(scope_.current().active.count());
+  if (who.whole_cta || (who.each_alone && here == kernel_.host.threads)) {
     out.ops.push_back({loc, ir::CtaBarrier{}});
     state_.Clear();
-  } else if (who.barrier_id) {
-    out.ops.push_back({loc, ir::NamedBarrierSync{who.barrier_id, who.threads}});
+  } else if (who.each_alone && here > kWarpSize) {
+    const int number = NamedBarrier(scope_.current().active, 1, loc);
+    out.ops.push_back({loc, ir::NamedBarrierSync{build_.Int(number), here}});
+  } else if (who.barrier != 0) {
+    ir::ExprId id = build_.Int(who.barrier);
+    if (who.each_group) {
+      id = build_.Add(
+          build_.Div(build_.Call(ir::Intrinsic::WarpIdx, {}), kWarpgroupSize / kWarpSize), id);
+    }
+    out.ops.push_back({loc, ir::NamedBarrierSync{id, who.threads}});
   } else {
     out.ops.push_back({loc, ir::SyncWarp{}});
   }
@@ -289,7 +351,7 @@ void CopyLowering::Copy(const ir::CopySync& copy, ir::Region& out, ir::Loc loc, 
        state_.writes.contains(src.storage))) {
     Barrier(*who, out, loc);
   }
-  CopyLoop loop{kernel_, build_, ranges_, loc, who->threads, who->index};
+  CopyLoop loop{kernel_, build_, ranges_, loc, who->threads, IndexOf(*who)};
   ir::Region issue;
   loop.Copy(src, dst, issue);
   auto place = static_cast<std::ptrdiff_t>(out.ops.size());
@@ -317,17 +379,146 @@ void CopyLowering::Fill(const ir::FillTile& fill, ir::Region& out, ir::Loc loc, 
       ExecutorsOf(dependence_.Of(dst) | (local ? unsigned{kOnThread} : 0u), loc, control);
   if (!who) return;
   if (!local && state_.Touched(dst.storage)) Barrier(*who, out, loc);
-  CopyLoop loop{kernel_, build_, ranges_, loc, who->threads, who->index};
+  CopyLoop loop{kernel_, build_, ranges_, loc, who->threads, IndexOf(*who)};
   loop.Fill(dst, fill.value, out);
   state_.writes.insert(dst.storage);
   if (!local && !who->each_alone) Barrier(*who, out, loc);
+}
+
+// ---- copies with a future ----
+
+void CopyLowering::Start(const ir::CopyAsync& copy, ir::Region& out, ir::Loc loc,
+                         unsigned control) {
+  const ir::View src = kernel_.views[copy.src];
+  const ir::View dst = kernel_.views[copy.dst];
+  const auto who = ExecutorsOf(dependence_.Of(src) | dependence_.Of(dst), loc, control);
+  if (!who) return;
+  if (state_.Touched(dst.storage) || state_.writes.contains(src.storage)) Barrier(*who, out, loc);
+  CopyLoop loop{kernel_, build_, ranges_, loc, who->threads, IndexOf(*who)};
+  ir::Region issue;
+  loop.Copy(src, dst, issue);
+  if (std::holds_alternative<ir::CpAsyncWait>(issue.ops.back().node)) issue.ops.pop_back();
+  std::move(issue.ops.begin(), issue.ops.end(), std::back_inserter(out.ops));
+  started_[copy.future] = *who;
+  state_.reads.insert(src.storage);
+  state_.writes.insert(dst.storage);
+}
+
+// Copies land in their order, but how many younger ones are on their way is not followed: the wait
+// is for all of the thread's.
+void CopyLowering::Wait(const ir::FutureWait& wait, ir::Region& out, ir::Loc loc) {
+  ir::FutureWait others;
+  const Executors* widest = nullptr;
+  for (const ir::VarId future : wait.futures) {
+    const auto it = started_.find(future);
+    if (it == started_.end()) {
+      others.futures.push_back(future);
+    } else if (widest == nullptr || it->second.threads > widest->threads) {
+      widest = &it->second;
+    }
+  }
+  if (widest != nullptr) {
+    out.ops.push_back({loc, ir::CpAsyncWait{0}});
+    if (!widest->each_alone) Barrier(*widest, out, loc);
+  }
+  if (!others.futures.empty()) out.ops.push_back({loc, std::move(others)});
+}
+
+// ---- TMA ----
+
+void CopyLowering::Load(const ir::TmaLoad& load, ir::Region& out, ir::Loc loc, unsigned control) {
+  const ir::View dst = kernel_.views[load.dst];
+  if (load.future) {
+    out.ops.push_back({loc, load});
+    return;
+  }
+  const auto who =
+      ExecutorsOf(dependence_.Of(kernel_.views[load.src]) | dependence_.Of(dst), loc, control);
+  if (!who) return;
+  if (state_.Touched(dst.storage) && !who->each_alone) Barrier(*who, out, loc);
+  const auto [it, added] = load_events_.try_emplace(load.dst);
+  if (added) {
+    ir::Storage event;
+    event.name = kernel_.storages[dst.storage].name + "_loaded";
+    event.kind = ir::StorageKind::Event;
+    event.elem = Elem::kU64;
+    event.array_size = 0;
+    event.loc = loc;
+    it->second = kernel_.storages.Add(std::move(event));
+  }
+  const ir::StorageId loaded = it->second;
+  ir::TmaLoad started = load;
+  started.future = build_.NewVar("load", Elem::kU32, ir::VarKind::Future, loc);
+  out.ops.push_back({loc, started});
+  out.ops.push_back({loc, ir::EventTrigger{loaded, {}, {started.future}}});
+  out.ops.push_back({loc, ir::EventWait{loaded, {}}});
+}
+
+void CopyLowering::Store(const ir::TmaStore& store, ir::Region& out, ir::Loc loc,
+                         unsigned control) {
+  const ir::View src = kernel_.views[store.src];
+  const ir::View dst = kernel_.views[store.dst];
+  const auto who = ExecutorsOf(dependence_.Of(src) | dependence_.Of(dst), loc, control);
+  if (!who) return;
+  const auto boxes = MakeTmaBoxes(build_, context_, dst, src, true, loc);
+  if (!boxes) return;
+  // Every writer is done, and its fence (proxy-fences) stands before this.
+  Barrier(*who, out, loc);
+  ir::Region issue;
+  for (const TmaBox& box : boxes->boxes) {
+    issue.ops.push_back({loc, ir::TmaStoreBox{box.map, box.at, src.storage, box.shared_index}});
+  }
+  issue.ops.push_back({loc, ir::TmaStoreCommit{}});
+  ByFirst(*who, std::move(issue), out, loc);
+  const auto number = static_cast<int>(store.src.value);
+  state_.stores.insert({src.storage, number});
+  state_.reads.insert(src.storage);
+  stores_[number] = {*who, loc};
+}
+
+// What one of the executors does for all.
+void CopyLowering::ByFirst(const Executors& who, ir::Region body, ir::Region& out, ir::Loc loc) {
+  if (who.each_alone) {
+    std::move(body.ops.begin(), body.ops.end(), std::back_inserter(out.ops));
+    return;
+  }
+  out.ops.push_back({loc, ir::If{build_.Eq(IndexOf(who), 0), std::move(body), {}}});
+}
+
+// In front of an op that writes a tile which a store may still be reading.
+void CopyLowering::AwaitStores(const ir::Op& op, ir::Region& out) {
+  if (state_.stores.empty()) return;
+  const ir::StorageUse use = ir::DirectStorageUse(kernel_, op);
+  for (auto it = state_.stores.begin(); it != state_.stores.end();) {
+    if (std::find(use.writes.begin(), use.writes.end(), it->first) == use.writes.end()) {
+      ++it;
+      continue;
+    }
+    const PendingStore& store = stores_.at(it->second);
+    ir::Region read;
+    read.ops.push_back({store.loc, ir::TmaStoreWait{0, true}});
+    ByFirst(store.who, std::move(read), out, store.loc);
+    Barrier(store.who, out, op.loc);
+    it = state_.stores.erase(it);
+  }
+}
+
+// At the end of a role or of the kernel: shared memory must outlive the reads.
+void CopyLowering::FinishStores(ir::Region& out) {
+  for (const auto& [tile, number] : state_.stores) {
+    const PendingStore& store = stores_.at(number);
+    ir::Region read;
+    read.ops.push_back({store.loc, ir::TmaStoreWait{0, true}});
+    ByFirst(store.who, std::move(read), out, store.loc);
+  }
+  state_.stores.clear();
 }
 
 }  // namespace
 
 ir::Kernel LowerCopies(ir::Kernel kernel, PassContext& context) {
   CopyLowering lowering(kernel, context);
-  ir::Region body = lowering.Rewrite(kernel.body, 0);
+  ir::Region body = lowering.Run();
   kernel.body = std::move(body);
   return kernel;
 }

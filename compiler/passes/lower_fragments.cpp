@@ -1,7 +1,7 @@
 // lower-fragments: operations on fragments as unrolled loops over the elements that a lane owns.
 // Logical indices become arithmetic on the lane (ir::FragLayout); a branch around one assignment
 // becomes a select; 16-bit fragments are written two elements at a time; a row is reduced over its
-// four lanes by shuffles.
+// four lanes by shuffles; 16-bit tiles are stored by stmatrix where they allow it.
 #include <functional>
 
 #include "ir/walk.h"
@@ -45,6 +45,8 @@ class FragmentLowering {
   void Fill(const ir::FragFill& fill, ir::Region& out, ir::Loc loc);
   void Copy(const ir::FragCopy& copy, ir::Region& out, ir::Loc loc);
   void Reduce(const ir::FragReduce& reduce, ir::Region& out, ir::Loc loc);
+  void AllReduce(const ir::FragAllReduce& reduce, ir::Region& out, ir::Loc loc);
+  bool StoreMatrices(const ir::MmaStore& store, ir::Region& out, ir::Loc loc);
   void Apply(const ir::Apply& apply, ir::Region& out, ir::Loc loc);
   void Load(const ir::MmaLoad& load, ir::Region& out, ir::Loc loc);
   void Store(const ir::MmaStore& store, ir::Region& out, ir::Loc loc);
@@ -144,14 +146,21 @@ void FragmentLowering::Reduce(const ir::FragReduce& reduce, ir::Region& out, ir:
              ir::FragSet{reduce.row, {slot}, combine(build_.FragElem(reduce.row, {slot}), value)});
       },
       out, loc);
+  AllReduce({reduce.reduce, reduce.row}, out, loc);
+}
+
+// Over the four lanes of each row, by shuffles.
+void FragmentLowering::AllReduce(const ir::FragAllReduce& reduce, ir::Region& out, ir::Loc loc) {
   ForElements(
-      2,
+      LaneElements(kernel_, kernel_.storages[reduce.row]),
       [&](ir::ExprId r, ir::Region& body) {
         for (const int distance : {1, 2}) {
           const ir::ExprId mine = build_.FragElem(reduce.row, {r});
           const ir::ExprId other =
               build_.Call(ir::Intrinsic::ShflXor, {mine, build_.Int(distance)});
-          Emit(body, loc, ir::FragSet{reduce.row, {r}, combine(mine, other)});
+          const bool max = reduce.reduce == ir::ReduceKind::Max;
+          const ir::ExprId both = max ? build_.Max(mine, other) : build_.Add(mine, other);
+          Emit(body, loc, ir::FragSet{reduce.row, {r}, both});
         }
       },
       out, loc);
@@ -276,7 +285,64 @@ void FragmentLowering::Load(const ir::MmaLoad& load, ir::Region& out, ir::Loc lo
       out, loc);
 }
 
+// To a shared tile of 16-bit elements whose rows are whole 16-byte chunks: 8×8 matrices by
+// stmatrix.
+bool FragmentLowering::StoreMatrices(const ir::MmaStore& store, ir::Region& out, ir::Loc loc) {
+  constexpr int kChunk = 16;  // bytes of a row of a matrix
+  constexpr int kMatrixColumns = 8;
+  const ir::View view = kernel_.views[store.dst];
+  const ir::Storage frag = kernel_.storages[store.frag];
+  const Elem elem = kernel_.storages[view.storage].elem;
+  if (kernel_.storages[view.storage].kind != ir::StorageKind::Shared || !IsHalf(elem) ||
+      frag.layout != ir::FragLayout::Accumulator ||
+      (frag.elem != Elem::kF32 && frag.elem != elem) ||
+      VectorElements(kernel_, view, kChunk) * Bytes(elem) != kChunk) {
+    return false;
+  }
+  for (size_t axis = 0; axis < view.base_extents.size(); ++axis) {
+    if (!InsideBase(kernel_, ranges_, view, axis)) return false;
+  }
+  ir::StorageId words = store.frag;
+  if (frag.elem != elem) {
+    ir::Storage packed = frag;
+    packed.name = frag.name + "_words";
+    packed.elem = elem;
+    words = kernel_.storages.Add(std::move(packed));
+    Emit(out, loc, ir::Decl{words});
+  }
+  // Lane l names row l%8 of matrix l/8: of the upper or lower eight rows, then of the next columns.
+  const ir::ExprId lane = build_.Call(ir::Intrinsic::LaneIdx, {});
+  const ir::ExprId warp = build_.Mod(build_.Call(ir::Intrinsic::WarpIdx, {}), kQuad);
+  const ir::ExprId row = build_.Add(build_.Mul(warp, kWarpRows), build_.Mod(lane, kWarpRows));
+  const ir::ExprId right = build_.Mul(build_.Div(lane, kWarpRows), kMatrixColumns);
+  const auto matrices = [&](ir::ExprId block, int count, ir::Region& body) {
+    const ir::ExprId word = build_.Mul(block, 4);
+    if (words != store.frag) {
+      for (int q = 0; q < count; ++q) {
+        const ir::ExprId w = build_.Add(word, q);
+        const ir::ExprId e = build_.Mul(w, 2);
+        Emit(body, loc,
+             ir::FragPack{words, w, build_.FragElem(store.frag, {e}),
+                          build_.FragElem(store.frag, {build_.Add(e, 1)})});
+      }
+    }
+    ir::ExprId column = build_.Mul(block, 2 * kMatrixColumns);
+    if (count == 4) column = build_.Add(column, right);
+    const std::vector<ir::ExprId> at = BaseCoordinates(build_, view, {row, column});
+    Emit(body, loc, ir::StMatrix{view.storage, LinearIndex(build_, view, at), words, word, count});
+  };
+  const int columns = LaneElements(kernel_, frag) * 2;
+  const int blocks = columns / (2 * kMatrixColumns);
+  if (blocks > 0) {
+    ForElements(
+        blocks, [&](ir::ExprId block, ir::Region& body) { matrices(block, 4, body); }, out, loc);
+  }
+  if (columns % (2 * kMatrixColumns) != 0) matrices(build_.Int(blocks), 2, out);
+  return true;
+}
+
 void FragmentLowering::Store(const ir::MmaStore& store, ir::Region& out, ir::Loc loc) {
+  if (StoreMatrices(store, out, loc)) return;
   const ir::View view = kernel_.views[store.dst];
   const ir::Storage frag = kernel_.storages[store.frag];
   const Elem elem = kernel_.storages[view.storage].elem;
@@ -318,6 +384,8 @@ ir::Region FragmentLowering::Rewrite(const ir::Region& region) {
       Copy(*copy, out, op.loc);
     } else if (const auto* reduce = std::get_if<ir::FragReduce>(&op.node)) {
       Reduce(*reduce, out, op.loc);
+    } else if (const auto* all = std::get_if<ir::FragAllReduce>(&op.node)) {
+      AllReduce(*all, out, op.loc);
     } else if (const auto* apply = std::get_if<ir::Apply>(&op.node)) {
       Apply(*apply, out, op.loc);
     } else if (const auto* load = std::get_if<ir::MmaLoad>(&op.node)) {

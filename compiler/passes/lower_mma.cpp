@@ -1,13 +1,17 @@
-// lower-mma: each MMA as one WGMMA group. Fence, the K slices in order, commit, wait; descriptors
-// of shared operands advance by constants. A fill that only the MMA sees becomes its zero scale-d.
-// Descriptor strides follow the PTX manual, "Asynchronous warpgroup level matrix shared memory
-// layout".
+// lower-mma: each MMA as one WGMMA group. Fence, the K slices in order, commit; descriptors of
+// shared operands advance by constants. A fill that only the MMA sees becomes its zero scale-d.
+// Groups retire in their order, so a wait names how many younger ones may stay in flight: the
+// groups in flight are followed over branches and loops, a set of possible queues (oldest first),
+// and a wait takes the largest depth that retires its future in each of them. Futures then are
+// gone. Descriptor strides follow the PTX manual, "Asynchronous warpgroup level matrix shared
+// memory layout".
 #include <algorithm>
 #include <optional>
 
 #include "ir/walk.h"
 #include "passes/addressing.h"
 #include "passes/fragment.h"
+#include "passes/mma_queues.h"
 #include "passes/pass.h"
 
 namespace choreo::passes {
@@ -31,11 +35,14 @@ struct Operand {
 class MmaLowering {
  public:
   MmaLowering(ir::Kernel& kernel, PassContext& context)
-      : kernel_(kernel), context_(context), build_(kernel) {}
+      : kernel_(kernel), context_(context), build_(kernel), in_flight_(kernel.body) {}
 
   ir::Region Rewrite(const ir::Region& region);
 
  private:
+  ir::Op Inside(const ir::Op& op);
+  ir::Region Loop(const ir::Region& body);
+  void Wait(const ir::FutureWait& wait, ir::Region& out, ir::Loc loc);
   std::optional<Operand> KMajor(ir::ViewId id, ir::Region& out, ir::Loc loc);
   std::optional<Operand> NMajor(ir::ViewId id, ir::Region& out, ir::Loc loc);
   // Row and column where the view starts in its tile; nothing if no descriptor can say so.
@@ -53,6 +60,7 @@ class MmaLowering {
   ir::Kernel& kernel_;
   PassContext& context_;
   ir::ExprBuilder build_;
+  MmaQueues in_flight_;
 };
 
 bool MmaLowering::Touches(const ir::Op& op, ir::StorageId frag) const {
@@ -98,13 +106,80 @@ ir::Region MmaLowering::Rewrite(const ir::Region& region) {
     if (const auto* mma = std::get_if<ir::Mma>(&op.node)) {
       const bool overwrite = std::erase(zero, mma->acc) != 0;
       Lower(*mma, overwrite, out, op.loc);
-      continue;
+    } else if (const auto* wait = std::get_if<ir::FutureWait>(&op.node)) {
+      Wait(*wait, out, op.loc);
+    } else if (const auto* move = std::get_if<ir::FutureMove>(&op.node)) {
+      in_flight_.Move(*move);
+    } else {
+      out.ops.push_back(Inside(op));
     }
-    ir::Op changed = op;
-    ir::VisitRegions(changed, [&](ir::Region& inner) { inner = Rewrite(inner); });
-    out.ops.push_back(std::move(changed));
   }
   return out;
+}
+
+ir::Op MmaLowering::Inside(const ir::Op& op) {
+  ir::Op changed = op;
+  if (auto* branch = std::get_if<ir::If>(&changed.node)) {
+    const MmaQueues::State before = in_flight_.state();
+    branch->then_body = Rewrite(branch->then_body);
+    const MmaQueues::State after_then = in_flight_.state();
+    in_flight_.Set(before);
+    branch->else_body = Rewrite(branch->else_body);
+    in_flight_.Join(after_then);
+  } else if (auto* loop = std::get_if<ir::For>(&changed.node)) {
+    loop->body = Loop(loop->body);
+  } else if (auto* loop = std::get_if<ir::While>(&changed.node)) {
+    loop->body = Loop(loop->body);
+  } else if (auto* narrowed = std::get_if<ir::InThreads>(&changed.node)) {
+    // Other threads, other queues; those that do not come by keep theirs.
+    const MmaQueues::State before = in_flight_.state();
+    narrowed->body = Rewrite(narrowed->body);
+    if (narrowed->async) {
+      in_flight_.Set(before);
+    } else {
+      in_flight_.Join(before);
+    }
+  } else if (std::holds_alternative<ir::Break>(op.node)) {
+    in_flight_.Break();
+  } else if (std::holds_alternative<ir::Continue>(op.node)) {
+    in_flight_.Continue();
+  } else if (std::holds_alternative<ir::Return>(op.node)) {
+    in_flight_.Set({});
+  } else {
+    ir::VisitRegions(changed, [&](ir::Region& inner) { inner = Rewrite(inner); });
+  }
+  return changed;
+}
+
+ir::Region MmaLowering::Loop(const ir::Region& body) {
+  const size_t vars = kernel_.vars.size();
+  const size_t exprs = kernel_.exprs.size();
+  in_flight_.EnterLoop();
+  while (true) {
+    // An earlier round's body is dropped, and what was made for it.
+    kernel_.vars.resize(vars);
+    kernel_.exprs.resize(exprs);
+    ir::Region out = Rewrite(body);
+    if (!in_flight_.AgainFromLoopEnd() || context_.diags.has_errors()) {
+      in_flight_.LeaveLoop();
+      return out;
+    }
+  }
+}
+
+void MmaLowering::Wait(const ir::FutureWait& wait, ir::Region& out, ir::Loc loc) {
+  ir::FutureWait others;  // of TMA loads
+  std::vector<ir::VarId> mmas;
+  for (const ir::VarId future : wait.futures) {
+    (in_flight_.IsMma(future) ? mmas : others.futures).push_back(future);
+  }
+  if (!mmas.empty()) {
+    if (const auto depth = in_flight_.Wait(mmas)) out.ops.push_back({loc, ir::WgmmaWait{*depth}});
+    for (const ir::StorageId frag : in_flight_.RegistersOf(mmas)) {
+      out.ops.push_back({loc, ir::FragTie{frag}});
+    }
+  }
+  if (!others.futures.empty()) out.ops.push_back({loc, std::move(others)});
 }
 
 void MmaLowering::Refuse(const ir::View& view, std::string_view why, ir::Loc loc) {
@@ -271,8 +346,13 @@ void MmaLowering::Lower(const ir::Mma& mma, bool overwrite, ir::Region& out, ir:
     emit(std::move(op));
   }
   emit(ir::WgmmaCommit{});
+  if (mma.future) {
+    in_flight_.Issue(mma.future);
+    return;
+  }
   emit(ir::WgmmaWait{0});
   emit(ir::FragTie{mma.acc});
+  in_flight_.RetireAll();
 }
 
 }  // namespace

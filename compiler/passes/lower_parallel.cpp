@@ -1,6 +1,6 @@
 // lower-parallel: the indices of `parallel` as arithmetic on thread and warp numbers, grid
 // coordinates folded into one grid axis (no axis then limits the problem), narrowed scopes as
-// branches.
+// branches. Roles become one chain of branches on the warp number.
 #include <set>
 #include <utility>
 
@@ -60,11 +60,13 @@ class ParallelLowering {
       if (const auto* parallel = std::get_if<ir::Parallel>(&op.node)) {
         Parallel(*parallel, out, op.loc, group_size, i + 1 == region.ops.size());
       } else if (const auto* narrowed = std::get_if<ir::InThreads>(&op.node)) {
-        InThreads(*narrowed, out, op.loc, group_size);
+        InThreads(*narrowed, out, op.loc, group_size, i + 1 == region.ops.size());
       } else {
         ir::Op changed = op;
         if (const auto* let = std::get_if<ir::Let>(&op.node)) scope_.Note(*let);
+        const bool was_in_role_body = std::exchange(in_role_body_, false);
         ir::VisitRegions(changed, [&](ir::Region& r) { r = Rewrite(r, group_size); });
+        in_role_body_ = was_in_role_body;
         out.ops.push_back(std::move(changed));
       }
     }
@@ -121,24 +123,57 @@ class ParallelLowering {
     }
   }
 
-  void InThreads(const ir::InThreads& narrowed, ir::Region& out, ir::Loc loc, int group_size) {
+  void InThreads(const ir::InThreads& narrowed, ir::Region& out, ir::Loc loc, int group_size,
+                 bool last) {
     const bool outermost = scope_.current().depth == 0;
     const bool whole_warps = scope_.current().whole_warps();
     scope_.Enter(narrowed);
+    const ThreadSet active = scope_.current().active;
+    const bool was_in_role_body = std::exchange(in_role_body_, narrowed.async);
     ir::If branch{narrowed.predicate, Rewrite(narrowed.body, group_size), {}};
+    in_role_body_ = was_in_role_body;
     scope_.Leave();
+    if (narrowed.async) {
+      Role(std::move(branch), active, out, loc);
+      return;
+    }
     out.ops.push_back({loc, std::move(branch)});
     if (outermost) {
       out.ops.push_back({loc, ir::CtaBarrier{}});
+    } else if (in_role_body_ && last) {
+      return;  // nothing follows
     } else if (whole_warps) {
       // Lanes of one warp reconverge; where only some lanes came by there is no warp to join.
       out.ops.push_back({loc, ir::SyncWarp{}});
     }
   }
 
+  // A role goes to the end of the chain of roles in front of it, if one stands there.
+  void Role(ir::If branch, const ThreadSet& active, ir::Region& out, ir::Loc loc) {
+    int first = 0;
+    while (first < kMaxThreads && !active.test(static_cast<size_t>(first))) ++first;
+    if (first == kMaxThreads) return;  // no thread
+    ir::RoleBegin begin{fmt::format("role {}", roles_++), first,
+                        static_cast<int32_t>(active.count())};
+    branch.then_body.ops.insert(branch.then_body.ops.begin(), {loc, std::move(begin)});
+    ir::Region* end = &out;
+    while (!end->ops.empty() && IsRole(end->ops.back())) {
+      end = &std::get<ir::If>(end->ops.back().node).else_body;
+    }
+    end->ops.push_back({loc, std::move(branch)});
+  }
+
+  static bool IsRole(const ir::Op& op) {
+    const auto* branch = std::get_if<ir::If>(&op.node);
+    return branch != nullptr && !branch->then_body.ops.empty() &&
+           std::holds_alternative<ir::RoleBegin>(branch->then_body.ops[0].node);
+  }
+
   ir::Kernel& kernel_;
   ir::ExprBuilder build_;
   ScopeTracker scope_;
+  bool in_role_body_ = false;
+  int roles_ = 0;
 };
 
 }  // namespace

@@ -15,7 +15,11 @@ class TileInstances {
   void Visit(const ir::Region& region) {
     for (const ir::Op& op : region.ops) {
       if (const auto* copy = std::get_if<ir::CopySync>(&op.node)) {
-        Copy(*copy);
+        Copy(copy->src, copy->dst);
+      } else if (const auto* started = std::get_if<ir::CopyAsync>(&op.node)) {
+        Copy(started->src, started->dst);
+      } else if (const auto* load = std::get_if<ir::TmaLoad>(&op.node)) {
+        Copy(load->src, load->dst);
       } else if (const auto* parallel = std::get_if<ir::Parallel>(&op.node)) {
         scope_.Enter(*parallel);
         Visit(parallel->body);
@@ -38,12 +42,12 @@ class TileInstances {
   }
 
  private:
-  void Copy(const ir::CopySync& copy) {
-    const ir::StorageId tile = kernel_.views[copy.dst].storage;
+  void Copy(ir::ViewId src, ir::ViewId dst) {
+    const ir::StorageId tile = kernel_.views[dst].storage;
     ir::Storage& storage = kernel_.storages[tile];
     const Scope& scope = scope_.current();
     if (!storage.anonymous || storage.kind != ir::StorageKind::Shared) return;
-    if ((dependence_.Of(kernel_.views[copy.src]) & (kOnWarpgroup | kOnWarp)) == 0) return;
+    if ((dependence_.Of(kernel_.views[src]) & (kOnWarpgroup | kOnWarp)) == 0) return;
     ir::ExprId group = build_.Int(0);
     int64_t groups = 1;
     for (const ir::VarId var : scope.group_vars) {

@@ -1,7 +1,8 @@
 // proxy-fences: what ordinary accesses wrote to shared memory becomes visible to the tensor core
-// only through `fence.proxy.async` in each writing thread, in front of the barrier that hands it
-// over. Follows which tiles were written since the last fence, those of cp.async from their wait
-// on, for only then have the writes happened; loops to a fixed point.
+// and to TMA only through `fence.proxy.async` in each writing thread, in front of the barrier (or
+// arrival) that hands it over; what TMA overwrites must be fenced after ordinary reads, too.
+// Follows which tiles were accessed since the last fence, those of cp.async from their wait on, for
+// only then have the writes happened; loops to a fixed point.
 #include <set>
 #include <utility>
 
@@ -15,10 +16,17 @@ class FenceInsertion {
  public:
   explicit FenceInsertion(const ir::Kernel& kernel) : kernel_(kernel) {
     ir::ForEachOp(kernel.body, [&](const ir::Op& op) {
+      if (const auto* store = std::get_if<ir::TmaStoreBox>(&op.node)) {
+        used_asynchronously_.insert(store->src);
+      }
+      if (const auto* load = std::get_if<ir::TmaLoadBox>(&op.node)) {
+        used_asynchronously_.insert(load->dst);
+        written_by_tma_.insert(load->dst);
+      }
       ir::ForEachExpr(kernel, op, [&](ir::ExprId root) {
         ir::ForEachSubExpr(kernel, root, [&](ir::ExprId e) {
           if (const auto* desc = std::get_if<ir::SmemDesc>(&kernel.exprs[e].node)) {
-            read_by_tensor_core_.insert(desc->storage);
+            used_asynchronously_.insert(desc->storage);
           }
         });
       });
@@ -30,7 +38,10 @@ class FenceInsertion {
     for (const ir::Op& op : region.ops) {
       const bool hands_over = std::holds_alternative<ir::CtaBarrier>(op.node) ||
                               std::holds_alternative<ir::NamedBarrierSync>(op.node) ||
-                              std::holds_alternative<ir::SyncWarp>(op.node) ||
+                              std::holds_alternative<ir::NamedBarrierArrive>(op.node) ||
+                              std::holds_alternative<ir::SyncWarp>(op.node) || IsArrival(op) ||
+                              std::holds_alternative<ir::TmaLoadBox>(op.node) ||
+                              std::holds_alternative<ir::TmaStoreBox>(op.node) ||
                               std::holds_alternative<ir::WgmmaFence>(op.node);
       if (hands_over && !state_.unfenced.empty()) {
         out.ops.push_back({op.loc, ir::FenceProxyAsync{}});
@@ -43,9 +54,16 @@ class FenceInsertion {
         if (std::get<ir::CpAsyncWait>(op.node).pending == 0) state_.in_flight.clear();
       }
       const bool asynchronous = std::holds_alternative<ir::CpAsync>(op.node);
-      for (const ir::StorageId id : ir::DirectStorageUse(kernel_, op).writes) {
-        if (!read_by_tensor_core_.contains(id)) continue;
+      const bool by_tma = std::holds_alternative<ir::TmaLoadBox>(op.node) ||
+                          std::holds_alternative<ir::TmaStoreBox>(op.node);
+      const ir::StorageUse use = ir::DirectStorageUse(kernel_, op);
+      for (const ir::StorageId id : use.writes) {
+        if (by_tma || !used_asynchronously_.contains(id)) continue;
         (asynchronous ? state_.in_flight : state_.unfenced).insert(id);
+      }
+      for (const ir::StorageId id : use.reads) {
+        const bool ordinary = !by_tma && !OnlyDescribes(op);
+        if (ordinary && written_by_tma_.contains(id)) state_.unfenced.insert(id);
       }
       out.ops.push_back(Inside(op));
     }
@@ -53,6 +71,20 @@ class FenceInsertion {
   }
 
  private:
+  // An arrival, or a branch that is one thread's arrival: the fence is every accessing thread's.
+  static bool IsArrival(const ir::Op& op) {
+    if (std::holds_alternative<ir::MbarrierArrive>(op.node)) return true;
+    const auto* branch = std::get_if<ir::If>(&op.node);
+    return branch != nullptr && branch->else_body.ops.empty() && !branch->then_body.ops.empty() &&
+           (std::holds_alternative<ir::MbarrierArrive>(branch->then_body.ops[0].node) ||
+            std::holds_alternative<ir::MbarrierExpectTx>(branch->then_body.ops[0].node) ||
+            std::holds_alternative<ir::TmaStoreBox>(branch->then_body.ops[0].node));
+  }
+  // Ops that name shared memory in descriptors: the tensor core reads it.
+  static bool OnlyDescribes(const ir::Op& op) {
+    return std::holds_alternative<ir::Wgmma>(op.node) || std::holds_alternative<ir::Let>(op.node);
+  }
+
   struct State {
     std::set<ir::StorageId> in_flight;  // written by cp.async that was not waited for
     std::set<ir::StorageId> unfenced;   // written, and not fenced since
@@ -90,7 +122,8 @@ class FenceInsertion {
   }
 
   const ir::Kernel& kernel_;
-  std::set<ir::StorageId> read_by_tensor_core_;
+  std::set<ir::StorageId> used_asynchronously_;  // by the tensor core or TMA
+  std::set<ir::StorageId> written_by_tma_;
   State state_;
 };
 

@@ -1,5 +1,6 @@
 // resource-checks: shared memory and the registers of live fragments against what the machine has.
-// A kernel that cannot fit is refused by name, with the tiles or fragments that fill it.
+// A kernel that cannot fit is refused by name, with the tiles or fragments that fill it. A role has
+// the registers it asks for, everything else what the launch gives.
 #include <algorithm>
 #include <set>
 
@@ -29,6 +30,14 @@ void CheckSharedMemory(const ir::Kernel& kernel, PassContext& context) {
                      kernel.host.shared_bytes, kSharedLimit, tiles);
 }
 
+const ir::RoleBegin* RoleOf(const ir::Region& region) {
+  return region.ops.empty() ? nullptr : std::get_if<ir::RoleBegin>(&region.ops[0].node);
+}
+bool IsRole(const ir::Op& op) {
+  const auto* branch = std::get_if<ir::If>(&op.node);
+  return branch != nullptr && RoleOf(branch->then_body) != nullptr;
+}
+
 // Backward liveness of fragments over structured control flow.
 class Liveness {
  public:
@@ -46,6 +55,7 @@ class Liveness {
 
  private:
   Set Before(const ir::Op& op, Set live) {
+    if (IsRole(op)) return live;  // checked for themselves
     Note(live, op.loc);
     if (const auto* decl = std::get_if<ir::Decl>(&op.node)) {
       live.erase(decl->storage);
@@ -142,13 +152,10 @@ class Liveness {
   const ir::Kernel& kernel_;
 };
 
-void CheckRegisters(const ir::Kernel& kernel, PassContext& context) {
-  int limit = kRegistersPerSm / kernel.host.threads / std::max(kernel.host.min_blocks, 1) /
-              kRegisterGranule * kRegisterGranule;
-  limit = std::min(limit, kRegistersPerThread);
-  if (kernel.host.max_registers != 0) limit = std::min(limit, kernel.host.max_registers);
+void CheckRegion(const ir::Kernel& kernel, const ir::Region& region, int limit,
+                 PassContext& context) {
   Liveness liveness(kernel);
-  liveness.Before(kernel.body, {});
+  liveness.Before(region, {});
   if (liveness.peak + kWorkingRegisters <= limit) return;
   std::string fragments;
   for (const ir::StorageId id : liveness.at_peak) {
@@ -158,6 +165,23 @@ void CheckRegisters(const ir::Kernel& kernel, PassContext& context) {
   }
   context.diags.Emit(diag::kinds::RegistersExceeded, context.Where(liveness.peak_loc), kernel.name,
                      liveness.peak + kWorkingRegisters, kernel.host.threads, limit, fragments);
+}
+
+void CheckRegisters(const ir::Kernel& kernel, PassContext& context) {
+  int limit = kRegistersPerSm / kernel.host.threads / std::max(kernel.host.min_blocks, 1) /
+              kRegisterGranule * kRegisterGranule;
+  limit = std::min(limit, kRegistersPerThread);
+  if (kernel.host.max_registers != 0) limit = std::min(limit, kernel.host.max_registers);
+  CheckRegion(kernel, kernel.body, limit, context);
+  ir::ForEachOp(kernel.body, [&](const ir::Op& op) {
+    if (!IsRole(op)) return;
+    const ir::Region& role = std::get<ir::If>(op.node).then_body;
+    int own = limit;
+    for (const ir::Op& inner : role.ops) {
+      if (const auto* registers = std::get_if<ir::SetMaxNReg>(&inner.node)) own = registers->count;
+    }
+    CheckRegion(kernel, role, std::min(own, kRegistersPerThread), context);
+  });
 }
 
 }  // namespace

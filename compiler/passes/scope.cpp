@@ -221,6 +221,12 @@ std::optional<int64_t> ScopeTracker::Value(ir::ExprId e, int t) const {
     return std::nullopt;
   }
   if (const auto* cast = std::get_if<ir::Cast>(&node)) return Value(cast->operand, t);
+  if (const auto* call = std::get_if<ir::Call>(&node)) {
+    if (call->callee == ir::Intrinsic::ThreadIdx) return t;
+    if (call->callee == ir::Intrinsic::WarpIdx) return t / kWarpSize;
+    if (call->callee == ir::Intrinsic::LaneIdx) return t % kWarpSize;
+    return std::nullopt;
+  }
   if (const auto* unary = std::get_if<ir::Unary>(&node)) {
     const auto v = Value(unary->operand, t);
     if (!v) return v;

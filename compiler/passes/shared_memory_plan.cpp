@@ -1,6 +1,6 @@
 // shared-memory-plan: the layout of every shared tile and its place. A tile takes the swizzle its
-// accesses name; an MMA operand without one takes the widest that its rows divide into; any other
-// tile is row-major. No two tiles share memory.
+// accesses name; without one, an MMA operand or the source of a TMA store takes the widest that its
+// rows divide into; any other tile is row-major. No two tiles share memory.
 #include <algorithm>
 
 #include "ir/walk.h"
@@ -13,6 +13,7 @@ namespace {
 struct TileUse {
   int named_swizzle = 0;
   bool mma_operand = false;
+  bool tma_source = false;
 };
 
 int WidestSwizzle(int64_t row_bytes) {
@@ -39,13 +40,20 @@ ir::Kernel SharedMemoryPlan(ir::Kernel kernel, PassContext& context) {
   const auto use_of = [&](ir::ViewId view) -> TileUse& {
     return uses[kernel.views[view].storage.value];
   };
+  const auto copied = [&](ir::ViewId src, ir::ViewId dst, int32_t swizzle) {
+    const ir::StorageKind kind = kernel.storages[kernel.views[dst].storage].kind;
+    TileUse& use = use_of(kind == ir::StorageKind::Shared ? dst : src);
+    use.named_swizzle = std::max(use.named_swizzle, swizzle);
+  };
   ir::ForEachOp(kernel.body, [&](const ir::Op& op) {
     if (const auto* copy = std::get_if<ir::CopySync>(&op.node)) {
-      TileUse& use =
-          use_of(kernel.storages[kernel.views[copy->dst].storage].kind == ir::StorageKind::Shared
-                     ? copy->dst
-                     : copy->src);
-      use.named_swizzle = std::max(use.named_swizzle, copy->swizzle);
+      copied(copy->src, copy->dst, copy->swizzle);
+    } else if (const auto* started = std::get_if<ir::CopyAsync>(&op.node)) {
+      copied(started->src, started->dst, started->swizzle);
+    } else if (const auto* load = std::get_if<ir::TmaLoad>(&op.node)) {
+      copied(load->src, load->dst, load->swizzle);
+    } else if (const auto* store = std::get_if<ir::TmaStore>(&op.node)) {
+      use_of(store->src).tma_source = true;
     } else if (const auto* mma = std::get_if<ir::Mma>(&op.node)) {
       if (mma->a) use_of(mma->a).mma_operand = true;
       use_of(mma->b).mma_operand = true;
@@ -68,6 +76,10 @@ ir::Kernel SharedMemoryPlan(ir::Kernel kernel, PassContext& context) {
         (storage.dims.empty() ? 1 : *ir::AsInt(kernel, storage.dims.back())) * Bytes(storage.elem);
     storage.swizzle = uses[i].named_swizzle;
     if (storage.swizzle == 0 && uses[i].mma_operand) storage.swizzle = WidestSwizzle(row_bytes);
+    // Rows that no swizzle divides are stored as they are.
+    if (storage.swizzle == 0 && uses[i].tma_source && WidestSwizzle(row_bytes) > 16) {
+      storage.swizzle = WidestSwizzle(row_bytes);
+    }
     const int64_t alignment = TileAlignment(storage);
     storage.tile_bytes = static_cast<int32_t>(TileBytes(kernel, storage));
     offset = (offset + alignment - 1) / alignment * alignment;

@@ -5,6 +5,7 @@
 #include <string>
 #include <variant>
 
+#include "choreo/host/map_checks.h"
 #include "sim/numeric.h"
 #include "support/check.h"
 
@@ -173,6 +174,21 @@ class Binder {
           break;
       }
     }
+    for (const ir::TensorMap& map : kernel_.host.maps) CheckMap(static_cast<size_t>(map.param));
+  }
+
+  // A host-memory parameter is mapped as its device copy: aligned and packed.
+  void CheckMap(size_t param) const {
+    host::Tensor tensor = tensors_[param];
+    std::vector<int64_t> packed(static_cast<size_t>(tensor.rank), 1);
+    if (kernel_.params[param].host_memory) {
+      for (size_t axis = packed.size() - 1; axis > 0; --axis) {
+        packed[axis - 1] = packed[axis] * tensor.extent[axis];
+      }
+      tensor.stride = packed.data();
+      tensor.data = nullptr;
+    }
+    host::check_tensor_map(tensor);
   }
 
   // One axis of check_stride_alignment: the tensor is cut down to that axis for it.

@@ -2,6 +2,7 @@
 // assembles all of them for sm_90a. Never run.
 #include "choreo/device.h"
 #include "choreo/host/launch.h"
+#include "choreo/host/tensor_map.h"
 #include "choreo/runtime.h"
 #include "wgmma_shapes.h"
 
@@ -109,6 +110,17 @@ void launch_memory(choreo::view<const float, 1> in, choreo::view<float, 1> out,
   slot.defer();
 }
 
+void launch_tma(choreo::view<const float, 2> in, choreo::Stream stream = {}) {
+  namespace host = choreo::host;
+  static host::KernelCache cache;
+  static host::TensorMaps maps(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, {32, 32}, 128);
+  const host::Tensor t_in = host::describe("launch_tma", "in", in);
+  host::check_tensor_map(t_in);
+  host::Launch launch("launch_tma", stream, {t_in});
+  launch.run(cache, host::Geometry{0, 1, 1, 128, 8192}, tma_kernel, maps.of(t_in, launch.device()),
+             0u);
+}
+
 choreo::status launch_memory_noexcept(choreo::view<const float, 1> in, choreo::view<float, 1> out,
                                       choreo::Stream stream = {}) noexcept {
   return choreo::host::to_status([&] { launch_memory(in, out, stream); });
@@ -128,6 +140,7 @@ int main() {
     const choreo::view<float, 1> strided{host_memory.data(), {128}, {2}};
     choreo::host::Staged staged(strided);
     launch_memory(in.view(128), staged.device());
+    launch_tma(in.view(4, 32));
     staged.copy_back();
     return launch_memory_noexcept(in.view(128), out.view(128)) == choreo::status::ok ? 0 : 1;
   } catch (const choreo::error& e) {

@@ -217,16 +217,17 @@ __device__ __forceinline__ void prefetch_tensormap(const CUtensorMap* map) {
   asm volatile("prefetch.tensormap [%0];" : : "l"(map) : "memory");
 }
 
-// PTX ISA, "createpolicy.fractional": all accesses evict first / evict last.
+// PTX ISA, "createpolicy.fractional": all accesses evict first / evict last. Not volatile: the
+// value depends on nothing, so that the compiler may make it where it is used, in the issuing role.
 __device__ __forceinline__ uint64_t createpolicy_evict_first() {
   uint64_t policy;
-  asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
   return policy;
 }
 
 __device__ __forceinline__ uint64_t createpolicy_evict_last() {
   uint64_t policy;
-  asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
   return policy;
 }
 

@@ -1,0 +1,106 @@
+// OpPrinter: barriers, mbarriers, tensor copies, waits, roles and errors.
+#include "codegen/print_op.h"
+#include "ir/builder.h"
+
+namespace choreo::codegen {
+
+void OpPrinter::Print(const ir::CpAsyncWait& op) {
+  Line(fmt::format("ptx::cp_async_wait_group<{}>();", op.pending));
+}
+
+// ---- named barriers ---------------------------------------------------------------------------
+
+void OpPrinter::PrintBarrier(std::string_view function, ir::ExprId id, int threads) {
+  if (const auto number = ir::AsInt(kernel_, id)) {
+    Line(fmt::format("ptx::{}<{}, {}>();", function, *number, threads));
+  } else {
+    Line(fmt::format("ptx::{}<{}>(static_cast<uint32_t>({}));", function, threads,
+                     exprs_.Print(id)));
+  }
+}
+
+void OpPrinter::Print(const ir::NamedBarrierSync& op) {
+  PrintBarrier("bar_sync", op.id, op.threads);
+}
+
+void OpPrinter::Print(const ir::NamedBarrierArrive& op) {
+  PrintBarrier("bar_arrive", op.id, op.threads);
+}
+
+// ---- roles ------------------------------------------------------------------------------------
+
+void OpPrinter::Print(const ir::RoleBegin& op) {
+  // Where a long branch begins, the reader wants to know whose it is.
+  out_.Line(fmt::format("// role {}: threads {} to {}", op.name, op.first_thread,
+                        op.first_thread + op.threads - 1));
+}
+
+void OpPrinter::Print(const ir::SetMaxNReg& op) {
+  Line(fmt::format("ptx::setmaxnreg_{}<{}>();", op.increase ? "inc" : "dec", op.count));
+}
+
+// ---- mbarriers --------------------------------------------------------------------------------
+
+void OpPrinter::Print(const ir::MbarrierInit& op) {
+  const std::string& event = names_.Of(op.event);
+  const int slots = kernel_.storages[op.event].array_size;
+  if (slots == 1) {
+    Line(fmt::format("ptx::mbarrier_init(choreo::shared_address({}), {});", event, op.count));
+    return;
+  }
+  names_.Enter();
+  const std::string slot = names_.Define("slot");
+  out_.Line("#pragma unroll");
+  Line(fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {{", slot, slots));
+  out_.Indent();
+  Line(fmt::format("ptx::mbarrier_init(choreo::shared_address({} + {}), {});", event, slot,
+                   op.count));
+  out_.Close();
+  names_.Leave();
+}
+
+void OpPrinter::Print(const ir::MbarrierArrive& op) {
+  Line(fmt::format("ptx::mbarrier_arrive({});", Slot(op.event, op.slot)));
+}
+
+void OpPrinter::Print(const ir::MbarrierExpectTx& op) {
+  Line(fmt::format("ptx::mbarrier_arrive_expect_tx({}, {});", Slot(op.event, op.slot), op.bytes));
+}
+
+void OpPrinter::Print(const ir::MbarrierWait& op) {
+  Line(fmt::format("ptx::mbarrier_wait_parity({}, {});", Slot(op.event, op.slot),
+                   exprs_.Print(op.parity)));
+}
+
+// ---- tensor copies ----------------------------------------------------------------------------
+
+std::string OpPrinter::Box(int32_t map, const std::vector<ir::ExprId>& at) const {
+  std::string text = fmt::format("&{}", device_.maps[static_cast<size_t>(map)]);
+  for (size_t axis = at.size(); axis > 0; --axis) text += ", " + exprs_.Print(at[axis - 1]);
+  return text;
+}
+
+void OpPrinter::Print(const ir::TmaLoadBox& op) {
+  const std::string policy = op.policy ? ", " + exprs_.Print(op.policy) : "";
+  Line(fmt::format("ptx::cp_async_bulk_tensor_{}d_shared_global({}, {}, {}{});", op.at.size(),
+                   exprs_.SharedAddress(op.dst, op.dst_index), Box(op.map, op.at),
+                   Slot(op.event, op.slot), policy));
+}
+
+void OpPrinter::Print(const ir::TmaStoreBox& op) {
+  Line(fmt::format("ptx::cp_async_bulk_tensor_{}d_global_shared({}, {});", op.at.size(),
+                   Box(op.map, op.at), exprs_.SharedAddress(op.src, op.src_index)));
+}
+
+void OpPrinter::Print(const ir::TmaStoreWait& op) {
+  Line(fmt::format("ptx::cp_async_bulk_wait_group{}<{}>();", op.read ? "_read" : "", op.pending));
+}
+
+// ---- errors -----------------------------------------------------------------------------------
+
+void OpPrinter::Print(const ir::ErrorLatch& op) {
+  const ir::Loc at = kernel_.errors[static_cast<size_t>(op.code) - 1].loc;
+  Line(fmt::format("choreo::latch_error({}, true, {}, {});", device_.error_word, op.code, at.line));
+}
+
+}  // namespace choreo::codegen

@@ -1,0 +1,253 @@
+#include "passes/event_sites.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "ir/walk.h"
+
+namespace choreo::passes {
+namespace {
+
+int FirstOf(const ThreadSet& threads) {
+  int first = 0;
+  while (first < kMaxThreads && !threads.test(static_cast<size_t>(first))) ++first;
+  return first;
+}
+
+// Whether an op reads or writes memory by ordinary accesses: shared tiles and parameters that the
+// kernel writes. WGMMA and TMA are not ordinary.
+bool IsOrdinaryAccess(const ir::Kernel& kernel, const ir::Op& op) {
+  const auto counts = [&](ir::StorageId id) {
+    const ir::Storage& storage = kernel.storages[id];
+    if (storage.kind == ir::StorageKind::Shared) return true;
+    return storage.kind == ir::StorageKind::Param &&
+           kernel.params[static_cast<size_t>(storage.param_index)].written;
+  };
+  if (std::holds_alternative<ir::TmaStoreBox>(op.node) ||
+      std::holds_alternative<ir::TmaLoad>(op.node)) {
+    return false;
+  }
+  const ir::StorageUse use = ir::DirectStorageUse(kernel, op);
+  if (std::any_of(use.writes.begin(), use.writes.end(), counts)) return true;
+  bool read = std::holds_alternative<ir::MmaLoad>(op.node) ||
+              std::holds_alternative<ir::CopyVec>(op.node) ||
+              std::holds_alternative<ir::LdMatrix>(op.node);
+  read = read && std::any_of(use.reads.begin(), use.reads.end(), counts);
+  ir::ForEachExpr(kernel, op, [&](ir::ExprId root) {
+    ir::ForEachSubExpr(kernel, root, [&](ir::ExprId id) {
+      const ir::ExprNode& node = kernel.exprs[id].node;
+      if (const auto* mem = std::get_if<ir::MemElem>(&node)) read |= counts(mem->storage);
+      if (const auto* elem = std::get_if<ir::ViewElem>(&node)) {
+        read |= counts(kernel.views[elem->view].storage);
+      }
+    });
+  });
+  return read;
+}
+
+bool Uses(const ir::Kernel& kernel, ir::ExprId expr, ir::VarId var) {
+  bool uses = false;
+  if (!expr) return uses;
+  ir::ForEachSubExpr(kernel, expr, [&](ir::ExprId id) {
+    const auto* ref = std::get_if<ir::VarRef>(&kernel.exprs[id].node);
+    uses |= ref != nullptr && ref->var == var;
+  });
+  return uses;
+}
+
+}  // namespace
+
+EventSites::EventSites(const ir::Kernel& kernel, PassContext& context)
+    : kernel_(kernel), context_(context), dependence_(kernel), scope_(kernel, kernel.host.threads) {
+  Walk(kernel.body);
+  for (auto& [id, plan] : events_) Plan(id, plan);
+}
+
+void EventSites::Walk(const ir::Region& region) {
+  // Loads of a block are in reach until its end.
+  const auto outer = loads_;
+  std::vector<Generation> generations;
+  for (const ir::Op& op : region.ops) WalkOp(op, generations);
+  for (const Generation& generation : generations) {
+    for (const ir::Op* op : generation.sites) {
+      triggers_.at(op).in_generation = static_cast<int>(generation.sites.size());
+    }
+  }
+  loads_ = outer;
+}
+
+void EventSites::WalkLoop(const ir::Region& body) {
+  ++loops_;
+  State entry = state_;
+  do {
+    state_ = entry;
+    Walk(body);
+  } while (entry.Join(state_));
+  state_ = entry;
+  --loops_;
+}
+
+void EventSites::WalkOp(const ir::Op& op, std::vector<Generation>& generations) {
+  if (IsOrdinaryAccess(kernel_, op)) state_.accessed = true;
+  if (const auto* parallel = std::get_if<ir::Parallel>(&op.node)) {
+    scope_.Enter(*parallel);
+    Walk(parallel->body);
+    scope_.Leave();
+  } else if (const auto* narrowed = std::get_if<ir::InThreads>(&op.node)) {
+    scope_.Enter(*narrowed);
+    const State before = state_;
+    if (narrowed->async) state_ = {};
+    Walk(narrowed->body);
+    if (narrowed->async) {
+      state_ = before;
+    } else {
+      state_.Join(before);
+    }
+    scope_.Leave();
+  } else if (const auto* loop = std::get_if<ir::For>(&op.node)) {
+    WalkLoop(loop->body);
+  } else if (const auto* loop = std::get_if<ir::While>(&op.node)) {
+    WalkLoop(loop->body);
+  } else if (const auto* branch = std::get_if<ir::If>(&op.node)) {
+    const State before = state_;
+    Walk(branch->then_body);
+    const State after_then = std::exchange(state_, before);
+    Walk(branch->else_body);
+    state_.Join(after_then);
+  } else if (const auto* let = std::get_if<ir::Let>(&op.node)) {
+    scope_.Note(*let);
+  } else if (const auto* assign = std::get_if<ir::Assign>(&op.node)) {
+    for (Generation& g : generations) {
+      if (Uses(kernel_, g.order, assign->var)) g.event = {};  // closed
+    }
+  } else if (const auto* load = std::get_if<ir::TmaLoad>(&op.node)) {
+    loads_[load->future] = load;
+  } else if (const auto* wait = std::get_if<ir::EventWait>(&op.node)) {
+    state_.lagging = true;
+    if (!waits_.contains(&op)) events_[wait->event].waits.push_back(&op);
+    waits_[&op] = {scope_.current().active, loops_ != 0};
+  } else if (const auto* trigger = std::get_if<ir::EventTrigger>(&op.node)) {
+    AddTrigger(op, *trigger, generations);
+  } else if (std::holds_alternative<ir::CtaBarrier>(op.node) ||
+             std::holds_alternative<ir::NamedBarrierSync>(op.node)) {
+    state_ = {};
+  } else if (std::holds_alternative<ir::WgmmaWait>(op.node)) {
+    state_.lagging = false;  // an MMA is the whole warpgroup's
+  }
+}
+
+std::vector<int> EventSites::Issuers(const ir::EventTrigger& trigger,
+                                     const TriggerSite& site) const {
+  unsigned depends = 0;
+  for (const ir::TmaLoad* load : site.loads) {
+    depends |= dependence_.Of(kernel_.views[load->src]) | dependence_.Of(kernel_.views[load->dst]);
+  }
+  if (trigger.order) depends |= dependence_.Of(trigger.order);
+  const bool each_group = (depends & (kOnWarpgroup | kOnWarp)) != 0;
+  const int size = !each_group                                 ? kMaxThreads
+                   : scope_.current().level == ir::Level::Warp ? kWarpSize
+                                                               : kWarpgroupSize;
+  std::vector<int> issuers;
+  for (int first = 0; first < kernel_.host.threads; first += size) {
+    const ThreadSet here = site.active & ThreadRange(first, std::min(size, kMaxThreads - first));
+    if (here.any()) issuers.push_back(FirstOf(here));
+  }
+  return issuers;
+}
+
+void EventSites::AddTrigger(const ir::Op& op, const ir::EventTrigger& trigger,
+                            std::vector<Generation>& generations) {
+  const bool again = triggers_.contains(&op);
+  TriggerSite& site = triggers_[&op];
+  site.loc = op.loc;
+  site.active = scope_.current().active;
+  site.unsynced |= state_.accessed;
+  site.each_warp |= state_.accessed || state_.lagging;
+  site.loads.clear();
+  for (const ir::VarId future : trigger.futures) {
+    const auto it = loads_.find(future);
+    if (it == loads_.end()) {
+      context_.diags.Emit(diag::kinds::LoadOutOfReach, context_.Where(op.loc),
+                          kernel_.vars[future].name);
+      continue;
+    }
+    site.loads.push_back(it->second);
+    bound_.insert(it->second);
+  }
+  const bool after = !trigger.futures.empty();
+  if (after) site.issuers = Issuers(trigger, site);
+  if (!again) events_[trigger.event].triggers.push_back(&op);
+  for (Generation& g : generations) {
+    // Each trigger of a scalar event is a generation of its own for the path.
+    if (trigger.order && g.event == trigger.event && g.after == after && g.active == site.active &&
+        ir::Same(kernel_, g.order, trigger.order)) {
+      g.sites.push_back(&op);
+      return;
+    }
+  }
+  generations.push_back({trigger.event, after, site.active, trigger.order, {&op}});
+}
+
+void EventSites::Plan(ir::StorageId id, EventPlan& plan) {
+  for (const ir::Op* op : plan.triggers) {
+    const TriggerSite& site = triggers_.at(op);
+    if (!site.issuers.empty() || !site.each_warp) continue;
+    for (int g = 0; g < kMaxThreads / kWarpgroupSize; ++g) {
+      if ((site.active & ThreadRange(g * kWarpgroupSize, kWarpgroupSize)).any()) {
+        plan.each_warp.insert(g);
+      }
+    }
+  }
+  // Arrivals by thread: sites of one path are its generations, one after the other.
+  std::map<int, int> plain, after;
+  std::vector<const TriggerSite*> seen;
+  for (const ir::Op* op : plan.triggers) {
+    const TriggerSite& site = triggers_.at(op);
+    for (const TriggerSite* other : seen) {
+      const bool same_kind = other->issuers.empty() == site.issuers.empty();
+      const bool apart = (other->active & site.active).none();
+      if (!same_kind || apart) continue;
+      if (other->active != site.active || other->in_generation != site.in_generation) {
+        context_.diags
+            .Emit(diag::kinds::ParticipantsDiffer, context_.Where(site.loc),
+                  kernel_.storages[id].name, static_cast<int>(site.active.count()),
+                  static_cast<int>(other->active.count()))
+            .Note(context_.Where(other->loc), "the other trigger is here");
+        break;
+      }
+    }
+    seen.push_back(&site);
+    if (site.issuers.empty()) {
+      for (const int t : Arrivals(*op)) plain[t] = std::max(plain[t], site.in_generation);
+    } else {
+      for (const int t : site.issuers) after[t] = std::max(after[t], site.in_generation);
+    }
+  }
+  for (const auto& [thread, count] : plain) plan.arrivals += count;
+  for (const auto& [thread, count] : after) plan.arrivals += count;
+}
+
+std::vector<int> EventSites::Arrivals(const ir::Op& op) const {
+  const TriggerSite& site = triggers_.at(&op);
+  const EventPlan& plan = events_.at(std::get<ir::EventTrigger>(op.node).event);
+  std::vector<int> threads;
+  for (int g = 0; g < kMaxThreads / kWarpgroupSize; ++g) {
+    const bool each_warp = plan.each_warp.contains(g);
+    const int size = each_warp ? kWarpSize : kWarpgroupSize;
+    for (int first = g * kWarpgroupSize; first < (g + 1) * kWarpgroupSize; first += size) {
+      const ThreadSet here = site.active & ThreadRange(first, size);
+      if (here.none()) continue;
+      if (each_warp && here.count() != kWarpSize) {
+        // Lanes of a divided warp have no barrier among themselves: each arrives.
+        for (int t = first; t < first + size; ++t) {
+          if (here.test(static_cast<size_t>(t))) threads.push_back(t);
+        }
+      } else {
+        threads.push_back(FirstOf(here));
+      }
+    }
+  }
+  return threads;
+}
+
+}  // namespace choreo::passes

@@ -1,0 +1,99 @@
+// Where events are waited for and triggered, by which threads, and how many arrivals that makes a
+// generation. In: a kernel in which copies and MMAs are lowered and events are not. Out: a site for
+// each `event.wait` and `event.trigger`, and the arrivals of each event.
+//
+// A path is the threads of one warpgroup in one role, narrowed by nested `inthreads` (language §3).
+// A plain trigger counts once a path, by one elected thread, where all of the path's warps are
+// known to be there: an MMA or a barrier of the path stands between its last wait and the trigger.
+// Else each warp arrives for itself: a warp that lags must not have its generation completed
+// without it.
+#pragma once
+
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "passes/pass.h"
+#include "passes/scope.h"
+
+namespace choreo::passes {
+
+struct TriggerSite {
+  ir::Loc loc;
+  ThreadSet active;
+  bool each_warp = false;    // found at this site; the event's decision is in EventPlan
+  bool unsynced = false;     // ordinary accesses since the path's last barrier
+  std::vector<int> issuers;  // `trigger … after`: the threads that issue
+  int in_generation = 1;     // triggers by this path that complete one generation together
+  std::vector<const ir::TmaLoad*> loads;
+};
+
+struct WaitSite {
+  ThreadSet active;
+  bool in_loop = false;
+};
+
+struct EventPlan {
+  std::vector<const ir::Op*> waits, triggers;  // in program order
+  int arrivals = 0;                            // a generation
+  // Warpgroups whose warps arrive each for themselves.
+  std::set<int> each_warp;
+};
+
+class EventSites {
+ public:
+  EventSites(const ir::Kernel& kernel, PassContext& context);
+
+  const TriggerSite& Trigger(const ir::Op& op) const { return triggers_.at(&op); }
+  const WaitSite& Wait(const ir::Op& op) const { return waits_.at(&op); }
+  const std::map<ir::StorageId, EventPlan>& events() const { return events_; }
+  // The threads that arrive at a plain trigger.
+  std::vector<int> Arrivals(const ir::Op& op) const;
+  // Loads that a trigger binds; the others are lost.
+  bool IsBound(const ir::TmaLoad* load) const { return bound_.contains(load); }
+
+ private:
+  // What a path did since its last barrier.
+  struct State {
+    bool accessed = false;  // shared or written memory, by ordinary accesses
+    bool lagging = false;   // waited for an event: its warps may have gone on at different times
+    bool Join(const State& other) {
+      const State before = *this;
+      accessed |= other.accessed;
+      lagging |= other.lagging;
+      return accessed != before.accessed || lagging != before.lagging;
+    }
+  };
+  // Triggers of one region that may complete one generation together.
+  struct Generation {
+    ir::StorageId event;
+    bool after = false;
+    ThreadSet active;
+    ir::ExprId order;
+    std::vector<const ir::Op*> sites;
+  };
+
+  void Walk(const ir::Region& region);
+  void WalkOp(const ir::Op& op, std::vector<Generation>& generations);
+  void WalkLoop(const ir::Region& body);
+  void Access(const ir::Op& op);
+  void AddTrigger(const ir::Op& op, const ir::EventTrigger& trigger,
+                  std::vector<Generation>& generations);
+  std::vector<int> Issuers(const ir::EventTrigger& trigger, const TriggerSite& site) const;
+  void Plan(ir::StorageId id, EventPlan& plan);
+
+  const ir::Kernel& kernel_;
+  PassContext& context_;
+  Dependence dependence_;
+  ScopeTracker scope_;
+  State state_;
+  int loops_ = 0;
+  std::map<ir::VarId, const ir::TmaLoad*> loads_;  // in reach, by their future
+  std::set<const ir::TmaLoad*> bound_;
+  std::unordered_map<const ir::Op*, TriggerSite> triggers_;
+  std::unordered_map<const ir::Op*, WaitSite> waits_;
+  std::map<ir::StorageId, EventPlan> events_;
+};
+
+}  // namespace choreo::passes

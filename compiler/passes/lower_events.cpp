@@ -1,0 +1,310 @@
+// lower-events: every event becomes a ring of mbarriers behind the tiles in shared memory, a wait
+// the wait for slot and parity of its order, a trigger an arrival of an elected thread. A TMA load
+// is issued where it is bound to its event: until then nothing can have waited for it. A load that
+// its own path waits for completes on an event of its own.
+#include <algorithm>
+#include <optional>
+
+#include "ir/walk.h"
+#include "passes/event_sites.h"
+#include "passes/pass.h"
+#include "passes/scope.h"
+#include "passes/tma_boxes.h"
+
+namespace choreo::passes {
+namespace {
+
+constexpr int kMbarrierBytes = 8;
+constexpr int64_t kMostTransactionBytes = (1 << 20) - 1;  // of one phase of an mbarrier
+
+// Loads that are waited for as futures: the wait becomes one on an event of the load.
+void GiveLoadsTheirEvents(ir::Kernel& kernel) {
+  std::map<ir::VarId, ir::StorageId> events;
+  std::set<ir::VarId> loads;
+  ir::ForEachOp(kernel.body, [&](const ir::Op& op) {
+    if (const auto* load = std::get_if<ir::TmaLoad>(&op.node)) loads.insert(load->future);
+  });
+  ir::ForEachOp(kernel.body, [&](const ir::Op& op) {
+    const auto* wait = std::get_if<ir::FutureWait>(&op.node);
+    if (wait == nullptr) return;
+    for (const ir::VarId future : wait->futures) {
+      if (!loads.contains(future) || events.contains(future)) continue;
+      ir::Storage event;
+      event.name = kernel.vars[future].name + "_done";
+      event.kind = ir::StorageKind::Event;
+      event.elem = Elem::kU64;
+      event.array_size = 0;
+      event.loc = kernel.vars[future].loc;
+      events[future] = kernel.storages.Add(std::move(event));
+    }
+  });
+  const std::function<void(ir::Region&)> rewrite = [&](ir::Region& region) {
+    std::vector<ir::Op> out;
+    for (ir::Op& op : region.ops) {
+      ir::VisitRegions(op, rewrite);
+      if (const auto* load = std::get_if<ir::TmaLoad>(&op.node)) {
+        const ir::VarId future = load->future;
+        const ir::Loc loc = op.loc;
+        out.push_back(std::move(op));
+        if (const auto it = events.find(future); it != events.end()) {
+          out.emplace_back(loc, ir::EventTrigger{it->second, {}, {future}});
+        }
+      } else if (const auto* wait = std::get_if<ir::FutureWait>(&op.node)) {
+        for (const ir::VarId future : wait->futures) {
+          if (const auto it = events.find(future); it != events.end()) {
+            out.emplace_back(op.loc, ir::EventWait{it->second, {}});
+          }
+        }
+      } else {
+        out.push_back(std::move(op));
+      }
+    }
+    region.ops = std::move(out);
+  };
+  rewrite(kernel.body);
+}
+
+class EventLowering {
+ public:
+  EventLowering(ir::Kernel& kernel, PassContext& context)
+      : kernel_(kernel), context_(context), build_(kernel), sites_(kernel, context) {}
+
+  void Run() {
+    if (context_.diags.has_errors()) return;
+    const size_t events = Place();
+    ir::Region body = Rewrite(kernel_.body);
+    if (events != 0) Begin(body);
+    kernel_.body = std::move(body);
+  }
+
+ private:
+  size_t Place();
+  void Begin(ir::Region& body);
+  ir::Region Rewrite(const ir::Region& region);
+  void Wait(const ir::Op& op, const ir::EventWait& wait, ir::Region& out);
+  void Trigger(const ir::Op& op, const ir::EventTrigger& trigger, ir::Region& out);
+  void Issue(const TriggerSite& site, const ir::EventTrigger& trigger, ir::Region& out);
+  ir::ExprId Policy(ir::EvictPolicy policy, ir::Loc loc);
+
+  // Slot and parity of an order.
+  ir::ExprId Order(ir::ExprId order) { return build_.Cast(order, Elem::kU32); }
+  ir::ExprId Slot(ir::StorageId event, ir::ExprId order) {
+    const int32_t slots = kernel_.storages[event].array_size;
+    if (!order || slots == 1) return build_.Int(0);
+    return build_.Cast(build_.Mod(Order(order), slots), Elem::kS32);
+  }
+  // Whether this is one of `who` among the threads of `active`; invalid: it always is.
+  ir::ExprId IsOneOf(const std::vector<int>& who, const ThreadSet& active);
+  void Guarded(ir::ExprId condition, ir::Region body, ir::Region& out, ir::Loc loc) {
+    if (condition) {
+      out.ops.push_back({loc, ir::If{condition, std::move(body), {}}});
+    } else {
+      for (ir::Op& op : body.ops) out.ops.push_back(std::move(op));
+    }
+  }
+
+  ir::Kernel& kernel_;
+  PassContext& context_;
+  ir::ExprBuilder build_;
+  EventSites sites_;                               // of the ops of the body as it was
+  std::map<ir::StorageId, ir::VarId> counters_;    // of the waits on scalar events
+  std::map<ir::EvictPolicy, ir::VarId> policies_;  // of the role that is rewritten
+  std::vector<ir::Op> policy_ops_;
+};
+
+// Places in shared memory, behind the tiles; scalar events are rings of one.
+size_t EventLowering::Place() {
+  int64_t& bytes = kernel_.host.shared_bytes;
+  bytes = (bytes + kMbarrierBytes - 1) / kMbarrierBytes * kMbarrierBytes;
+  size_t placed = 0;
+  for (size_t i = 0; i < kernel_.storages.size(); ++i) {
+    ir::Storage& storage = kernel_.storages[kernel_.storages.IdAt(i)];
+    if (storage.kind != ir::StorageKind::Event) continue;
+    storage.array_size = std::max(storage.array_size, 1);
+    if (!sites_.events().contains(kernel_.storages.IdAt(i))) continue;
+    storage.byte_offset = static_cast<int32_t>(bytes);
+    storage.tile_bytes = kMbarrierBytes;
+    bytes += int64_t{kMbarrierBytes} * storage.array_size;
+    ++placed;
+  }
+  return placed;
+}
+
+// Initialisation by one thread, seen by all before anything else.
+void EventLowering::Begin(ir::Region& body) {
+  ir::Region init;
+  for (const auto& [id, plan] : sites_.events()) {
+    init.ops.push_back(
+        {kernel_.storages[id].loc, ir::MbarrierInit{id, std::max(plan.arrivals, 1)}});
+  }
+  init.ops.push_back({{}, ir::FenceMbarrierInit{}});
+  std::vector<ir::Op> first;
+  const ir::ExprId one = build_.Eq(build_.Call(ir::Intrinsic::ThreadIdx, {}), 0);
+  first.push_back({{}, ir::If{one, std::move(init), {}}});
+  first.push_back({{}, ir::CtaBarrier{}});
+  for (const auto& [event, counter] : counters_) {
+    first.push_back({kernel_.storages[event].loc, ir::VarDecl{counter, build_.Int(0, Elem::kU32)}});
+  }
+  body.ops.insert(body.ops.begin(), first.begin(), first.end());
+}
+
+ir::Region EventLowering::Rewrite(const ir::Region& region) {
+  ir::Region out;
+  for (const ir::Op& op : region.ops) {
+    if (const auto* wait = std::get_if<ir::EventWait>(&op.node)) {
+      Wait(op, *wait, out);
+    } else if (const auto* trigger = std::get_if<ir::EventTrigger>(&op.node)) {
+      Trigger(op, *trigger, out);
+    } else if (const auto* load = std::get_if<ir::TmaLoad>(&op.node)) {
+      if (!sites_.IsBound(load)) {
+        context_.diags.Emit(diag::kinds::LoadNotBound, context_.Where(op.loc),
+                            kernel_.vars[load->future].name);
+      }
+    } else {
+      ir::Op changed = op;
+      auto* role = std::get_if<ir::InThreads>(&changed.node);
+      // The ops of `op`, not of its copy, are the sites.
+      std::vector<const ir::Region*> inner;
+      ir::VisitRegions(op, [&](const ir::Region& r) { inner.push_back(&r); });
+      size_t next = 0;
+      ir::VisitRegions(changed, [&](ir::Region& r) { r = Rewrite(*inner[next++]); });
+      if (role != nullptr && role->async && !policy_ops_.empty()) {
+        auto at = role->body.ops.begin();
+        while (at != role->body.ops.end() && std::holds_alternative<ir::SetMaxNReg>(at->node)) ++at;
+        role->body.ops.insert(at, policy_ops_.begin(), policy_ops_.end());
+        policy_ops_.clear();
+        policies_.clear();
+      }
+      out.ops.push_back(std::move(changed));
+    }
+  }
+  return out;
+}
+
+void EventLowering::Wait(const ir::Op& op, const ir::EventWait& wait, ir::Region& out) {
+  const ir::Storage& event = kernel_.storages[wait.event];
+  ir::ExprId order = wait.order;
+  ir::VarId counter;
+  if (!order) {
+    // The generation is the number of this path's earlier waits: none, where only one wait can be.
+    const WaitSite& site = sites_.Wait(op);
+    int others = 0;
+    for (const ir::Op* other : sites_.events().at(wait.event).waits) {
+      others += (sites_.Wait(*other).active & site.active).any() ? 1 : 0;
+    }
+    if (others == 1 && !site.in_loop) {
+      order = build_.Int(0, Elem::kU32);
+    } else {
+      const auto [it, added] = counters_.try_emplace(wait.event);
+      if (added) {
+        it->second =
+            build_.NewVar(event.name + "_waits", Elem::kU32, ir::VarKind::Mutable, event.loc);
+      }
+      counter = it->second;
+      order = build_.Var(counter);
+    }
+  }
+  const ir::ExprId generation = build_.Div(Order(order), event.array_size);
+  ir::ExprId parity = build_.Cast(build_.BitAnd(generation, 1), Elem::kS32);
+  if (event.ready) parity = build_.BitXor(parity, build_.Int(1));
+  const ir::ExprId slot = Slot(wait.event, wait.order);
+  out.ops.push_back({op.loc, ir::MbarrierWait{wait.event, slot, parity}});
+  if (counter) {
+    out.ops.push_back({op.loc, ir::Assign{counter, build_.Add(build_.Var(counter), 1)}});
+  }
+}
+
+ir::ExprId EventLowering::IsOneOf(const std::vector<int>& who, const ThreadSet& active) {
+  if (who.size() == active.count()) return {};
+  const ir::ExprId tid = build_.Call(ir::Intrinsic::ThreadIdx, {});
+  const ir::ExprId lane = build_.Call(ir::Intrinsic::LaneIdx, {});
+  // One thread of each whole warp or warpgroup, the same in each.
+  for (const int size : {kWarpgroupSize, kWarpSize}) {
+    ThreadSet covered;
+    bool same = true;
+    for (const int t : who) {
+      same = same && t % size == who[0] % size;
+      covered |= ThreadRange(t / size * size, size);
+    }
+    if (!same || (active & ~covered).any()) continue;
+    if (size == kWarpSize) return build_.Eq(lane, who[0] % size);
+    // Active in one warp of the group only: its lane says it.
+    const ThreadSet warps = ThreadRange(who[0] / kWarpSize * kWarpSize, kWarpSize);
+    if (who.size() == 1 && (active & ~warps).none()) return build_.Eq(lane, who[0] % kWarpSize);
+    return build_.Eq(build_.Mod(tid, size), who[0] % size);
+  }
+  ir::ExprId any;
+  for (const int t : who) {
+    const ir::ExprId is = build_.Eq(tid, t);
+    any = any ? build_.Or(any, is) : is;
+  }
+  return any;
+}
+
+void EventLowering::Trigger(const ir::Op& op, const ir::EventTrigger& trigger, ir::Region& out) {
+  const TriggerSite& site = sites_.Trigger(op);
+  if (!trigger.futures.empty()) {
+    Issue(site, trigger, out);
+    return;
+  }
+  const std::vector<int> arrivals = sites_.Arrivals(op);
+  if (arrivals.empty()) return;
+  Scope scope;
+  scope.active = site.active;
+  // What the lanes of a warp did is done before one of them says so.
+  if (site.unsynced && scope.whole_warps()) out.ops.push_back({op.loc, ir::SyncWarp{}});
+  ir::Region arrive;
+  arrive.ops.push_back(
+      {op.loc, ir::MbarrierArrive{trigger.event, Slot(trigger.event, trigger.order)}});
+  Guarded(IsOneOf(arrivals, site.active), std::move(arrive), out, op.loc);
+}
+
+ir::ExprId EventLowering::Policy(ir::EvictPolicy policy, ir::Loc loc) {
+  if (policy == ir::EvictPolicy::None) return {};
+  const auto [it, added] = policies_.try_emplace(policy);
+  if (added) {
+    const bool first = policy == ir::EvictPolicy::First;
+    it->second = build_.NewVar(first ? "evict_first" : "evict_last", Elem::kU64, ir::VarKind::Let);
+    const auto intrinsic = first ? ir::Intrinsic::EvictFirst : ir::Intrinsic::EvictLast;
+    policy_ops_.push_back({loc, ir::Let{it->second, build_.Call(intrinsic, {})}});
+  }
+  return build_.Var(it->second);
+}
+
+void EventLowering::Issue(const TriggerSite& site, const ir::EventTrigger& trigger,
+                          ir::Region& out) {
+  const ir::ExprId slot = Slot(trigger.event, trigger.order);
+  int64_t bytes = 0;
+  ir::Region issue;
+  for (const ir::TmaLoad* load : site.loads) {
+    const auto boxes = MakeTmaBoxes(build_, context_, kernel_.views[load->src],
+                                    kernel_.views[load->dst], false, site.loc);
+    if (!boxes) return;
+    const ir::StorageId tile = kernel_.views[load->dst].storage;
+    const ir::ExprId policy = Policy(load->policy, site.loc);
+    bytes += boxes->bytes;
+    for (const TmaBox& box : boxes->boxes) {
+      issue.ops.push_back({site.loc, ir::TmaLoadBox{box.map, box.at, tile, box.shared_index,
+                                                    trigger.event, slot, policy}});
+    }
+  }
+  if (bytes > kMostTransactionBytes) {
+    context_.diags.Emit(diag::kinds::TransactionTooLarge, context_.Where(site.loc),
+                        kernel_.storages[trigger.event].name, bytes, kMostTransactionBytes);
+    return;
+  }
+  issue.ops.insert(
+      issue.ops.begin(),
+      {site.loc, ir::MbarrierExpectTx{trigger.event, slot, static_cast<int32_t>(bytes)}});
+  Guarded(IsOneOf(site.issuers, site.active), std::move(issue), out, site.loc);
+}
+
+}  // namespace
+
+ir::Kernel LowerEvents(ir::Kernel kernel, PassContext& context) {
+  GiveLoadsTheirEvents(kernel);
+  EventLowering(kernel, context).Run();
+  return kernel;
+}
+
+}  // namespace choreo::passes
