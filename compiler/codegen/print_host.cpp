@@ -20,6 +20,7 @@ class HostPrinter {
       : program_(program),
         kernel_(kernel),
         messages_(messages),
+        arguments_(KernelArguments(program, kernel)),
         names_(kernel, reserved),
         exprs_(kernel, names_, nullptr),
         out_(out) {}
@@ -73,6 +74,7 @@ class HostPrinter {
   const Program& program_;
   const ir::Kernel& kernel_;
   const std::vector<ir::ErrorMessage>& messages_;  // one an error code
+  const std::vector<KernelArgument> arguments_;
   Names names_;
   ExprPrinter exprs_;
   TextWriter& out_;
@@ -173,7 +175,7 @@ void HostPrinter::PlanChecks(bool staged) {
 }
 
 bool HostPrinter::IsMapped(size_t param) const {
-  for (const KernelArgument& argument : KernelArguments(program_, kernel_)) {
+  for (const KernelArgument& argument : arguments_) {
     if (argument.kind == KernelArgument::Kind::Map &&
         kernel_.host.maps[static_cast<size_t>(argument.map)].param == static_cast<int>(param)) {
       return true;
@@ -228,8 +230,7 @@ void HostPrinter::DefineStrides() {
       const auto* ref = std::get_if<ir::VarRef>(&kernel_.exprs[strides[axis]].node);
       if (ref == nullptr) continue;
       bool used = false;
-      for (const KernelArgument& argument : KernelArguments(program_, kernel_))
-        used |= argument.var == ref->var;
+      for (const KernelArgument& argument : arguments_) used |= argument.var == ref->var;
       if (!used) continue;
       out_.Line(
           fmt::format("const int64_t {} = {}.stride[{}];", names_.Define(ref->var), View(i), axis));
@@ -286,7 +287,7 @@ std::vector<std::string> HostPrinter::Stage() {
 
 void HostPrinter::MakeMaps() {
   maps_.resize(kernel_.host.maps.size());
-  for (const KernelArgument& argument : KernelArguments(program_, kernel_)) {
+  for (const KernelArgument& argument : arguments_) {
     if (argument.kind != KernelArgument::Kind::Map) continue;
     const auto index = static_cast<size_t>(argument.map);
     const ir::TensorMap& map = kernel_.host.maps[index];
@@ -337,7 +338,7 @@ void HostPrinter::Launch() {
   out_.Line(fmt::format("static host::KernelCache {};", cache));
   const std::string geometry = fmt::format("{}", fmt::join(grid_, ", "));
   std::string arguments;
-  for (const KernelArgument& argument : KernelArguments(program_, kernel_)) {
+  for (const KernelArgument& argument : arguments_) {
     arguments += ", " + Argument(argument);
   }
   out_.Line(fmt::format("{}.run({}, {{{}, {}, {}}}, choreo_gen::{}{});", launch_, cache, geometry,
