@@ -26,16 +26,16 @@ bool Tracked(const Cta& cta, const Place& place) {
   return !place.global || cta.launch->params[place.storage.value].tracked;
 }
 
+}  // namespace
+
 void Track(Warp& w, const AccessInfo& access, const Place& place, int32_t bytes) {
   Cta& cta = *w.cta;
-  if (!place.global) w.dirty_lanes |= 1u << access.lane;
+  if (!place.global && !IsAsync(access.kind)) w.dirty_lanes |= 1u << access.lane;
   if (!Tracked(cta, place)) return;
   const std::string_view name = cta.launch->NameOf(place.storage);
   ForEachCell(cta, place, bytes,
               [&](uint32_t& head, uint16_t mask) { CheckCell(w, access, head, mask, name); });
 }
-
-}  // namespace
 
 Place Locate(Warp& w, ir::StorageId id, int64_t index, int32_t bytes) {
   Cta& cta = *w.cta;

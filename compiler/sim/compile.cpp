@@ -258,11 +258,14 @@ class OpCompiler {
   void Compile(const ir::CpAsyncCommit&) { AddPlain(Code::CpAsyncCommit); }
   void Compile(const ir::CpAsyncWait&) { AddPlain(Code::CpAsyncWait); }
   void Compile(const ir::CtaBarrier&) { AddPlain(Code::CtaBarrier); }
-  void Compile(const ir::NamedBarrierSync& op) {
+  // An op with one s32 operand.
+  void CompileWith(Code code, ir::ExprId operand) {
     const uint32_t begin = exprs_.BeginOp();
-    const Slot id = exprs_.CompileAs(op.id, Elem::kS32);
-    Add(Code::NamedBarrier, begin).slot[0] = id;
+    const Slot value = exprs_.CompileAs(operand, Elem::kS32);
+    Add(code, begin).slot[0] = value;
   }
+  void Compile(const ir::NamedBarrierSync& op) { CompileWith(Code::NamedBarrier, op.id); }
+  void Compile(const ir::NamedBarrierArrive& op) { CompileWith(Code::NamedBarrierArrive, op.id); }
   void Compile(const ir::SyncWarp&) { AddPlain(Code::SyncWarp); }
   void Compile(const ir::FenceProxyAsync&) { AddPlain(Code::FenceProxyAsync); }
   void Compile(const ir::WgmmaFence&) { AddPlain(Code::WgmmaFence); }
@@ -280,10 +283,50 @@ class OpCompiler {
   void Compile(const ir::WgmmaWait&) { AddPlain(Code::WgmmaWait); }
   void Compile(const ir::FragTie&) {}
   void Compile(const ir::ErrorLatch&) { AddPlain(Code::ErrorLatch); }
+  void Compile(const ir::SetMaxNReg&) { AddPlain(Code::SetMaxNReg); }
+  void Compile(const ir::RoleBegin&) { AddPlain(Code::RoleBegin); }
+
+  // ---- mbarriers and TMA ----
+  void Compile(const ir::MbarrierInit&) { AddPlain(Code::MbarrierInit); }
+  void Compile(const ir::FenceMbarrierInit&) { AddPlain(Code::FenceMbarrierInit); }
+  void Compile(const ir::MbarrierArrive& op) { CompileWith(Code::MbarrierArrive, op.slot); }
+  void Compile(const ir::MbarrierExpectTx& op) { CompileWith(Code::MbarrierExpectTx, op.slot); }
+  void Compile(const ir::MbarrierWait& op) {
+    const uint32_t begin = exprs_.BeginOp();
+    const Slot slot = exprs_.CompileAs(op.slot, Elem::kS32);
+    const Slot parity = exprs_.CompileAs(op.parity, Elem::kS32);
+    FlatOp& flat = Add(Code::MbarrierWait, begin);
+    flat.slot[0] = slot;
+    flat.slot[1] = parity;
+  }
+  // slot[0]: where the box lies; slot[1]: the mbarrier's slot; `index`: its coordinates.
+  void CompileBox(Code code, ir::ExprId place, const std::vector<ir::ExprId>& at, ir::ExprId slot) {
+    const uint32_t begin = exprs_.BeginOp();
+    const Slot shared = exprs_.CompileAs(place, Elem::kS64);
+    const Slot mbarrier = slot.valid() ? exprs_.CompileAs(slot, Elem::kS32) : kNoSlot;
+    std::vector<Slot> coordinates;
+    for (ir::ExprId coordinate : at) {
+      coordinates.push_back(exprs_.CompileAs(coordinate, Elem::kS32));
+    }
+    FlatOp& flat = Add(code, begin);
+    flat.slot[0] = shared;
+    flat.slot[1] = mbarrier;
+    flat.index = static_cast<uint32_t>(program_.slot_lists.size());
+    program_.slot_lists.insert(program_.slot_lists.end(), coordinates.begin(), coordinates.end());
+  }
+  void Compile(const ir::TmaLoadBox& op) {
+    CompileBox(Code::TmaLoad, op.dst_index, op.at, op.slot);
+  }
+  void Compile(const ir::TmaStoreBox& op) {
+    CompileBox(Code::TmaStore, op.src_index, op.at, ir::ExprId());
+  }
+  void Compile(const ir::TmaStoreCommit&) { AddPlain(Code::TmaStoreCommit); }
+  void Compile(const ir::TmaStoreWait&) { AddPlain(Code::TmaStoreWait); }
 
   // ---- tile state: never here ----
   template <class Other>
   void Compile(const Other&) {
+    static_assert(kStatesOf<Other> == OpStates::Tile || std::is_same_v<Other, std::monostate>);
     CHOREO_UNREACHABLE("`{}` in a lowered kernel", ir::Name(*node_));
   }
 

@@ -11,8 +11,10 @@
 
 #include "ir/ir.h"
 #include "sim/finding.h"
+#include "sim/mbarrier.h"
 #include "sim/program.h"
 #include "sim/shadow.h"
+#include "sim/tma.h"
 #include "sim/warp.h"
 
 namespace choreo::sim {
@@ -23,8 +25,9 @@ inline constexpr uint32_t kWarpsPerGroup = 4;
 
 struct ParamMemory {  // a shaped parameter
   uint8_t* data = nullptr;
-  int64_t low = 0, high = 0;  // linear element indices [low, high) that the view spans
-  bool tracked = false;       // written by the kernel: accesses are checked for order
+  int64_t low = 0, high = 0;              // linear element indices [low, high) that the view spans
+  bool tracked = false;                   // written by the kernel: accesses are checked for order
+  std::vector<int64_t> extents, strides;  // in elements
 };
 
 struct LaunchOptions {
@@ -53,11 +56,20 @@ struct Barrier {
   uint32_t expected = 0;  // threads; 0: not in use
   uint32_t arrived_threads = 0;
   uint32_t arrived = 0;  // warps
+  uint32_t waiting = 0;  // of these
   uint32_t op = 0;       // of the first arrival
+  Knowledge released;    // of those that arrived and went on
 };
 
 struct WarpGroup {
   uint32_t sequence = 0;  // of its last MMA
+  struct Issue {          // of an MMA: what its warps had got past
+    uint32_t sequence = 0;
+    Clock progress;
+  };
+  std::vector<Issue> issues;  // the last ones
+
+  uint32_t registers = 0;  // a thread, by setmaxnreg
 };
 
 struct Cta {
@@ -68,9 +80,14 @@ struct Cta {
   std::vector<uint8_t> shared_poison;  // a byte a byte; 1: never written
   SharedShadow shadow;
   std::vector<Warp> warps;
+  Agents agents;
   std::array<Barrier, 16> barriers{};
+  Mbarriers mbarriers;
+  TmaEngine tma;
+  uint32_t free_registers = 0;  // given back by setmaxnreg
   std::vector<WarpGroup> groups;
   std::mt19937_64 random;
+  uint32_t next = 0;  // agent in turn
 
   const Program& program() const { return *launch->program; }
   Findings& findings() { return launch->findings; }
@@ -82,6 +99,10 @@ struct Cta {
 void RunCta(Execution& launch, uint32_t id, std::array<int32_t, 3> index, const RegFile& registers);
 
 // ---- the parts of the machine, by file ----
+
+// machine.cpp. Runs the warp until it blocks, exits or has done `quantum` ops other than
+// arithmetic.
+void RunWarp(Warp& w, uint64_t quantum);
 
 // exec_memory.cpp. Poison of `lanes` in a value used as `what`: reports it; the lanes that are
 // poisoned.
@@ -102,16 +123,28 @@ void ExecCpAsync(Warp& w, const FlatOp& op);
 void ExecCpAsyncCommit(Warp& w);
 void ExecCpAsyncWait(Warp& w, int32_t pending);
 
-// exec_barrier.cpp. Arrive blocks the warp or, as the last one, frees all.
-void ArriveAtBarrier(Warp& w, uint32_t id, uint32_t threads);
+// exec_barrier.cpp. Blocks the warp if it waits; the last arrival frees all who do. True: the warp
+// goes on to its next op.
+bool ArriveAtBarrier(Warp& w, uint32_t id, uint32_t threads, bool wait);
 void ExecSyncWarp(Warp& w);
 void ExecFenceProxyAsync(Warp& w);
 // Reports it unless all live lanes of the warp are active.
 void RequireFullWarp(Warp& w, std::string_view what);
-// No warp can run: frees barriers whose missing warps exited (a finding), else reports a deadlock.
+// Gives the barrier up: everyone who waits at it goes on.
+void Free(Cta& cta, Barrier& barrier);
+
+// deadlock.cpp. No warp can run: frees barriers whose missing warps exited (a finding), else
+// reports a deadlock.
 void ResolveStall(Cta& cta);
 
+// exec_registers.cpp
+void InitRegisters(Cta& cta);
+void ExecSetMaxNReg(Warp& w);
+
 // exec_wgmma.cpp
+// Blocks the warp for its warpgroup. True: all four are here; they are unblocked and have gone past
+// their ops.
+bool ArriveWithGroup(Warp& w, std::string_view what);
 void ExecWgmmaFence(Warp& w);
 void ArriveAtWgmma(Warp& w);
 void ExecWgmmaCommit(Warp& w);
@@ -126,6 +159,8 @@ struct Place {  // bytes of a shared tile or of a parameter
   uint8_t* data = nullptr;
   uint32_t shared_offset = 0;  // from the start of the CTA's shared memory
 };
+// Checks an access of [place, place + bytes) cell by cell, and records it.
+void Track(Warp& w, const AccessInfo& access, const Place& place, int32_t bytes);
 // The place of `bytes` from element `index`; data is null where that is outside (reported).
 Place Locate(Warp& w, ir::StorageId storage, int64_t index, int32_t bytes);
 bool CheckAligned(Warp& w, const Place& place, int32_t bytes);

@@ -42,7 +42,7 @@ uint32_t CheckPoison(Warp& w, Slot slot, uint32_t lanes, std::string_view what) 
   if (poisoned == 0) return 0;
   Cta& cta = *w.cta;
   ir::Loc source;
-  std::string where = LaneName(w.index, static_cast<uint32_t>(__builtin_ctz(poisoned)));
+  std::string where = LaneName(w, static_cast<uint32_t>(__builtin_ctz(poisoned)));
   if (w.poison_op != 0) {
     source = cta.launch->LocOf(w.poison_op - 1);
     where += fmt::format(", from `{}`", cta.launch->NameOf(ir::StorageId(w.poison_storage)));
@@ -54,7 +54,7 @@ uint32_t CheckPoison(Warp& w, Slot slot, uint32_t lanes, std::string_view what) 
 
 void ReportDivisionByZero(Warp& w, uint32_t lanes) {
   w.cta->findings().Add(diag::kinds::SimDivisionByZero, w.cta->Loc(w), {},
-                        LaneName(w.index, static_cast<uint32_t>(__builtin_ctz(lanes))));
+                        LaneName(w, static_cast<uint32_t>(__builtin_ctz(lanes))));
 }
 
 InstrFn LoadFn(ir::StorageKind kind, Elem elem) {
@@ -145,7 +145,7 @@ void ExecCopyVec(Warp& w, const FlatOp& op) {
     if (to_param) {
       w.cta->findings().Add(
           diag::kinds::SimUninitialisedRead, w.cta->Loc(w), {}, "a value stored to a parameter",
-          fmt::format("{}, from `{}`", LaneName(w.index, l), kernel.storages[node.src].name));
+          fmt::format("{}, from `{}`", LaneName(w, l), kernel.storages[node.src].name));
     }
   }
   for (uint32_t l = 0; l < kLanes; ++l) {

@@ -14,6 +14,8 @@ namespace choreo::sim {
 namespace {
 
 constexpr int kRows = 64, kDepth = 16;
+// Issues whose progress is kept: more MMAs than a warpgroup has in flight.
+constexpr size_t kMostIssues = 256;
 using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using diag::kinds::SimBadDescriptor;
 
@@ -45,6 +47,7 @@ class Mma {
 
   void Issue() {
     sequence_ = ++cta_.groups[group_].sequence;
+    RecordProgress();
     for (uint32_t part = 0; part < kWarpsPerGroup; ++part) CheckRegisters(WarpAt(part));
     Matrix a = Matrix::Zero(kRows, kDepth);
     Matrix b = Matrix::Zero(kDepth, node_.n);
@@ -60,6 +63,18 @@ class Mma {
 
  private:
   Warp& WarpAt(uint32_t part) { return cta_.warps[group_ * kWarpsPerGroup + part]; }
+
+  // Who knows that this MMA is complete knows that all four warps have got here.
+  void RecordProgress() {
+    WarpGroup::Issue issue{sequence_, {}};
+    for (uint32_t part = 0; part < kWarpsPerGroup; ++part) {
+      Warp& w = WarpAt(part);
+      issue.progress.Raise(cta_.agents.Progress(w.index), w.clock++);
+    }
+    std::vector<WarpGroup::Issue>& issues = cta_.groups[group_].issues;
+    if (issues.size() >= kMostIssues) issues.erase(issues.begin());
+    issues.push_back(std::move(issue));
+  }
 
   void CheckRegisters(Warp& w) {
     namespace kinds = diag::kinds;
@@ -91,7 +106,7 @@ class Mma {
 
   void ReportInFlight(Warp& w, ir::StorageId frag, uint32_t op) {
     cta_.findings().Add(diag::kinds::SimWgmmaInFlight, cta_.Loc(w), cta_.launch->LocOf(op), "use",
-                        FragName(w, frag), WarpName(w.index));
+                        FragName(w, frag), WarpName(w));
   }
 
   // The descriptor that all warps of the group must agree on.
@@ -122,9 +137,11 @@ class Mma {
     const uint32_t offset = address - kSharedBase;
     AccessInfo access;
     access.kind = Access::AsyncRead;
+    access.mma = true;
     access.group = group_;
     access.group_parts = parts;
-    access.sequence = sequence_;
+    access.agent = cta_.agents.Mma(group_);
+    access.epoch = sequence_;
     uint32_t& head = cta_.shadow.Head(offset);
     if (name_begin_ > offset || name_end_ <= offset) RememberName(offset);
     CheckCell(lead_, access, head, 0xffff, name_);
@@ -189,9 +206,9 @@ class Mma {
         const Slot slot = cta_.program().ElementSlot(
             node_.a_frag, 2 * (node_.a_word + static_cast<int>(q)) + static_cast<int>(half));
         if (w.regs.poison[slot] != 0) {
-          cta_.findings().Add(
-              diag::kinds::SimUninitialisedRead, cta_.Loc(w), {}, "operand A of an MMA",
-              fmt::format("`{}` in {}", FragName(w, node_.a_frag), WarpName(w.index)));
+          cta_.findings().Add(diag::kinds::SimUninitialisedRead, cta_.Loc(w), {},
+                              "operand A of an MMA",
+                              fmt::format("`{}` in {}", FragName(w, node_.a_frag), WarpName(w)));
         }
         const float* value = w.regs.At<float>(slot);
         for (uint32_t l = 0; l < kLanes; ++l) {
@@ -209,7 +226,7 @@ class Mma {
       keep = scale[0] != 0;
       if (!std::all_of(scale, scale + kLanes, [&](int32_t x) { return (x != 0) == keep; })) {
         cta_.findings().Add(diag::kinds::SimDivergentCollective, cta_.Loc(w), {}, "wgmma",
-                            WarpName(w.index) + " with different scales", "one scale a warpgroup");
+                            WarpName(w) + " with different scales", "one scale a warpgroup");
       }
     }
     const int32_t count = cta_.program().elements[node_.acc.value];
@@ -220,7 +237,7 @@ class Mma {
       if (keep && w.regs.poison[slot] != 0) {
         cta_.findings().Add(diag::kinds::SimUninitialisedRead, cta_.Loc(w), {},
                             "the accumulator of an MMA",
-                            fmt::format("`{}` in {}", FragName(w, node_.acc), WarpName(w.index)));
+                            fmt::format("`{}` in {}", FragName(w, node_.acc), WarpName(w)));
       }
       w.regs.poison[slot] = 0;
       float* value = w.regs.At<float>(slot);
@@ -260,7 +277,7 @@ void TouchFrag(Warp& w, ir::StorageId frag, bool write) {
     return;
   }
   w.cta->findings().Add(diag::kinds::SimWgmmaInFlight, w.cta->Loc(w), w.cta->launch->LocOf(op),
-                        write ? "write" : "read", FragName(w, frag), WarpName(w.index));
+                        write ? "write" : "read", FragName(w, frag), WarpName(w));
 }
 
 void ExecWgmmaFence(Warp& w) {
@@ -269,30 +286,48 @@ void ExecWgmmaFence(Warp& w) {
   for (FragState& state : w.frags) state.touched = state.touched_by_write = false;
 }
 
-void ArriveAtWgmma(Warp& w) {
+bool ArriveWithGroup(Warp& w, std::string_view what) {
   Cta& cta = *w.cta;
-  RequireFullWarp(w, "wgmma");
-  const uint32_t group = w.index / kWarpsPerGroup;
-  const uint32_t first = group * kWarpsPerGroup;
+  RequireFullWarp(w, what);
+  const uint32_t first = w.index / kWarpsPerGroup * kWarpsPerGroup;
   if (first + kWarpsPerGroup > cta.warps.size()) {
-    cta.findings().Add(diag::kinds::SimDivergentCollective, cta.Loc(w), {}, "wgmma",
+    cta.findings().Add(diag::kinds::SimDivergentCollective, cta.Loc(w), {}, std::string(what),
                        "a warpgroup of fewer than four warps", "128 threads");
     ++w.pc;
-    return;
+    return false;
   }
+  const Code code = cta.program().ops[w.pc].code;
   w.waiting = Waiting::Collective;
-  bool same = true;
+  const Warp* stranger = nullptr;
   for (uint32_t i = first; i < first + kWarpsPerGroup; ++i) {
     const Warp& other = cta.warps[i];
-    if (other.waiting != Waiting::Collective) return;
-    same = same && other.pc == w.pc;
+    if (other.waiting != Waiting::Collective) return false;
+    if (cta.program().ops[other.pc].code != code) stranger = &other;
   }
-  if (same) {
+  if (stranger == nullptr) return true;
+  cta.findings().Add(diag::kinds::SimDivergentCollective, cta.Loc(w), cta.Loc(*stranger),
+                     std::string(what), WarpName(w), "all warps of the warpgroup");
+  for (uint32_t i = first; i < first + kWarpsPerGroup; ++i) {
+    cta.warps[i].waiting = Waiting::No;
+    ++cta.warps[i].pc;
+  }
+  return false;
+}
+
+void ArriveAtWgmma(Warp& w) {
+  Cta& cta = *w.cta;
+  if (!ArriveWithGroup(w, "wgmma")) return;
+  const uint32_t group = w.index / kWarpsPerGroup;
+  const uint32_t first = group * kWarpsPerGroup;
+  const Warp* stranger = nullptr;
+  for (uint32_t i = first; i < first + kWarpsPerGroup; ++i) {
+    if (cta.warps[i].pc != w.pc) stranger = &cta.warps[i];
+  }
+  if (stranger == nullptr) {
     Mma(cta, group).Issue();
   } else {
-    const Warp& lead = cta.warps[first == w.index ? first + 1 : first];
-    cta.findings().Add(diag::kinds::SimDivergentCollective, cta.Loc(w), cta.Loc(lead), "wgmma",
-                       WarpName(w.index), "the same MMA in all warps of the warpgroup");
+    cta.findings().Add(diag::kinds::SimDivergentCollective, cta.Loc(w), cta.Loc(*stranger), "wgmma",
+                       WarpName(w), "the same MMA in all warps of the warpgroup");
   }
   for (uint32_t i = first; i < first + kWarpsPerGroup; ++i) {
     cta.warps[i].waiting = Waiting::No;
@@ -308,14 +343,22 @@ void ExecWgmmaCommit(Warp& w) {
 
 void ExecWgmmaWait(Warp& w, int32_t pending) {
   RequireFullWarp(w, "wgmma.wait_group");
-  uint32_t& seen = w.seen[w.cta->warps.size() + w.index];
+  Cta& cta = *w.cta;
+  const uint32_t group = w.index / kWarpsPerGroup;
+  uint32_t& retired = w.retired_wgmma;
   while (w.wgmma_groups.size() > static_cast<size_t>(pending)) {
-    seen = std::max(seen, w.wgmma_groups.front());
+    retired = std::max(retired, w.wgmma_groups.front());
     w.wgmma_groups.erase(w.wgmma_groups.begin());
   }
+  // The MMA is one operation of the whole warpgroup: complete for one warp, it is for all.
+  w.known.seen.Raise(cta.agents.Mma(group), retired);
+  const auto& issues = cta.groups[group].issues;
+  const auto last = std::find_if(issues.rbegin(), issues.rend(),
+                                 [&](const auto& issue) { return issue.sequence <= retired; });
+  if (last != issues.rend()) w.known.seen.Join(last->progress);
   for (FragState& state : w.frags) {
-    if (state.acc_sequence <= seen) state.acc_sequence = 0;
-    if (state.operand_sequence <= seen) state.operand_sequence = 0;
+    if (state.acc_sequence <= retired) state.acc_sequence = 0;
+    if (state.operand_sequence <= retired) state.operand_sequence = 0;
   }
 }
 

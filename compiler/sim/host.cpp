@@ -106,6 +106,8 @@ class Binder {
     ParamMemory& memory = result_.params[param.storage.value];
     memory.data = static_cast<uint8_t*>(argument.data);
     memory.tracked = param.written;
+    memory.extents.assign(argument.extent, argument.extent + rank);
+    memory.strides.assign(argument.stride, argument.stride + rank);
     if (host::is_empty(tensor)) return;
     memory.high = 1;
     for (int axis = 0; axis < rank; ++axis) {

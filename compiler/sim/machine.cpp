@@ -1,4 +1,4 @@
-// The warps of a CTA, op by op: masks and control flow, dispatch, scheduling.
+// A warp, op by op: masks and control flow, dispatch.
 #include <algorithm>
 
 #include "sim/cta.h"
@@ -150,6 +150,53 @@ const Node& NodeOf(const FlatOp& op) {
   return std::get<Node>(*op.node);
 }
 
+bool ArriveAtNamedBarrier(Warp& w, const FlatOp& op, int32_t threads, bool wait) {
+  const auto lane = static_cast<size_t>(__builtin_ctz(w.active));
+  if (CheckPoison(w, op.slot[0], w.active, "a barrier's id") != 0) return true;
+  const auto id = static_cast<uint32_t>(w.regs.At<int32_t>(op.slot[0])[lane]);
+  return ArriveAtBarrier(w, id, static_cast<uint32_t>(threads), wait);
+}
+
+// Ops of mbarriers, TMA and roles; the rest is in Execute.
+bool ExecutePipeline(Warp& w, const FlatOp& op) {
+  switch (op.code) {
+    case Code::RoleBegin:
+      w.role = &NodeOf<ir::RoleBegin>(op);
+      return true;
+    case Code::MbarrierInit:
+      ExecMbarrierInit(w, op);
+      return true;
+    case Code::FenceMbarrierInit:
+      ExecFenceMbarrierInit(w);
+      return true;
+    case Code::MbarrierArrive:
+      ExecMbarrierArrive(w, op);
+      return true;
+    case Code::MbarrierExpectTx:
+      ExecMbarrierExpectTx(w, op);
+      return true;
+    case Code::MbarrierWait:
+      return ExecMbarrierWait(w, op);
+    case Code::TmaLoad:
+      ExecTmaLoad(w, op);
+      return true;
+    case Code::TmaStore:
+      ExecTmaStore(w, op);
+      return true;
+    case Code::TmaStoreCommit:
+      ExecTmaStoreCommit(w);
+      return true;
+    case Code::TmaStoreWait:
+      ExecTmaStoreWait(w, NodeOf<ir::TmaStoreWait>(op));
+      return true;
+    case Code::SetMaxNReg:
+      ExecSetMaxNReg(w);
+      return false;
+    default:
+      CHOREO_UNREACHABLE("op {}", static_cast<int>(op.code));
+  }
+}
+
 // One op that is not control flow. True: the warp may go on to the next one.
 bool Execute(Warp& w, const FlatOp& op) {
   Cta& cta = *w.cta;
@@ -190,16 +237,12 @@ bool Execute(Warp& w, const FlatOp& op) {
       return true;
     case Code::CtaBarrier: {
       const auto& host = cta.launch->kernel->host;
-      ArriveAtBarrier(w, 0, static_cast<uint32_t>(host.threads));
-      return false;
+      return ArriveAtBarrier(w, 0, static_cast<uint32_t>(host.threads), true);
     }
-    case Code::NamedBarrier: {
-      const auto threads = static_cast<uint32_t>(NodeOf<ir::NamedBarrierSync>(op).threads);
-      const auto lane = static_cast<size_t>(__builtin_ctz(w.active));
-      if (CheckPoison(w, op.slot[0], w.active, "a barrier's id") != 0) return true;
-      ArriveAtBarrier(w, static_cast<uint32_t>(w.regs.At<int32_t>(op.slot[0])[lane]), threads);
-      return false;
-    }
+    case Code::NamedBarrier:
+      return ArriveAtNamedBarrier(w, op, NodeOf<ir::NamedBarrierSync>(op).threads, true);
+    case Code::NamedBarrierArrive:
+      return ArriveAtNamedBarrier(w, op, NodeOf<ir::NamedBarrierArrive>(op).threads, false);
     case Code::SyncWarp:
       ExecSyncWarp(w);
       return true;
@@ -237,11 +280,12 @@ bool Execute(Warp& w, const FlatOp& op) {
       cta.findings().Add(diag::kinds::SimOpaqueCode, cta.Loc(w), {});
       return true;
     default:
-      CHOREO_UNREACHABLE("op {}", static_cast<int>(op.code));
+      return ExecutePipeline(w, op);
   }
 }
 
-// Runs the warp until it blocks, exits or has done `quantum` ops other than arithmetic.
+}  // namespace
+
 void RunWarp(Warp& w, uint64_t quantum) {
   const Program& program = w.cta->program();
   while (quantum != 0 && w.waiting == Waiting::No) {
@@ -253,6 +297,7 @@ void RunWarp(Warp& w, uint64_t quantum) {
       return;
     }
     if (op.code == Code::Exit) {
+      CheckStoresAtExit(w);
       w.exited = true;
       return;
     }
@@ -274,36 +319,13 @@ void RunWarp(Warp& w, uint64_t quantum) {
   }
 }
 
-void InitWarp(Cta& cta, Warp& w, uint32_t index, const RegFile& registers) {
-  const Program& program = cta.program();
-  const auto threads = static_cast<uint32_t>(cta.launch->kernel->host.threads);
-  const auto warps = static_cast<uint32_t>(cta.warps.size());
-  w.cta = &cta;
-  w.index = index;
-  w.regs = registers;
-  const uint32_t left = threads - index * kLanes;
-  w.valid = left >= kLanes ? kAllLanes : (1u << left) - 1;
-  w.active = w.valid;
-  w.seen.assign(2 * warps, 0);
-  w.seen_fenced.assign(warps, 0);
-  w.frags.resize(cta.launch->kernel->storages.size());
-  const auto set = [&](Slot slot, auto value) {
-    for (int l = 0; l < kLanes; ++l) w.regs.At<int32_t>(slot)[l] = value(l);
-    w.regs.poison[slot] = 0;
-  };
-  set(program.tid, [&](int l) { return static_cast<int32_t>(index * kLanes) + l; });
-  set(program.lane, [](int l) { return l; });
-  set(program.warp, [&](int) { return static_cast<int32_t>(index); });
-  for (size_t axis = 0; axis < 3; ++axis) {
-    set(program.ctaid[axis], [&](int) { return cta.index[axis]; });
-  }
+std::string WarpName(const Warp& w) {
+  const std::string name = fmt::format("warp {}", w.index);
+  return w.role == nullptr ? name : fmt::format("{} ({})", name, w.role->name);
 }
-
-}  // namespace
-
-std::string WarpName(uint32_t warp) { return fmt::format("warp {}", warp); }
-std::string LaneName(uint32_t warp, uint32_t lane) {
-  return fmt::format("warp {} lane {}", warp, lane);
+std::string LaneName(const Warp& w, uint32_t lane) {
+  const std::string name = fmt::format("warp {} lane {}", w.index, lane);
+  return w.role == nullptr ? name : fmt::format("{} ({})", name, w.role->name);
 }
 std::string WarpSetName(uint32_t set) {
   std::string text = __builtin_popcount(set) == 1 ? "warp " : "warps ";
@@ -318,52 +340,6 @@ std::string WarpSetName(uint32_t set) {
     i = last;
   }
   return text;
-}
-
-void RunCta(Execution& launch, uint32_t id, std::array<int32_t, 3> index,
-            const RegFile& registers) {
-  Cta cta;
-  cta.launch = &launch;
-  cta.id = id;
-  cta.index = index;
-  const auto shared_bytes = static_cast<size_t>(launch.kernel->host.shared_bytes);
-  cta.shared.assign(shared_bytes, 0);
-  cta.shared_poison.assign(shared_bytes, 1);
-  cta.shadow.Reset(shared_bytes);
-  cta.random.seed(launch.options.schedule_seed * 0x9e3779b97f4a7c15ull + id);
-  const auto threads = static_cast<uint32_t>(launch.kernel->host.threads);
-  const uint32_t warps = (threads + kLanes - 1) / kLanes;
-  CHOREO_CHECK(warps >= 1 && warps <= 32, "a CTA of {} threads", threads);
-  cta.warps.resize(warps);
-  cta.groups.resize((warps + kWarpsPerGroup - 1) / kWarpsPerGroup);
-  for (uint32_t i = 0; i < warps; ++i) InitWarp(cta, cta.warps[i], i, registers);
-
-  const bool random = launch.options.schedule_seed != 0;
-  uint32_t next = 0;
-  while (!launch.stop) {
-    uint32_t runnable = 0;
-    bool alive = false;
-    for (const Warp& w : cta.warps) {
-      alive = alive || !w.exited;
-      if (!w.exited && w.waiting == Waiting::No) runnable |= 1u << w.index;
-    }
-    if (!alive) break;
-    if (runnable == 0) {
-      ResolveStall(cta);
-      continue;
-    }
-    if (random) {
-      uint64_t pick = cta.random() % static_cast<uint64_t>(__builtin_popcount(runnable));
-      uint32_t set = runnable;
-      while (pick-- != 0) set &= set - 1;
-      RunWarp(cta.warps[static_cast<size_t>(__builtin_ctz(set))], 1 + cta.random() % 8);
-    } else {
-      while (((runnable >> next) & 1u) == 0) next = (next + 1) % warps;
-      RunWarp(cta.warps[next], ~uint64_t{0});
-      next = (next + 1) % warps;
-    }
-  }
-  cta.shadow.FreeAll(launch.records);
 }
 
 }  // namespace choreo::sim

@@ -1,58 +1,69 @@
 #include "sim/shadow.h"
 
 #include "sim/cta.h"
+#include "sim/sync.h"
 
 namespace choreo::sim {
 namespace {
 
 enum class Order { Ordered, Unordered, Unfenced, InFlight };
 
-bool IsWrite(Access kind) { return kind == Access::Write || kind == Access::CopyInFlight; }
+bool IsWrite(Access kind) { return kind != Access::Read && kind != Access::AsyncRead; }
+// Goes through the async proxy.
+bool ThroughAsyncProxy(Access kind) { return kind == Access::LoadInFlight || IsAsync(kind); }
 
-bool SeenBy(const Warp& w, uint32_t warp, uint32_t epoch) { return w.seen[warp] >= epoch; }
+// Whether `lane` of `w` (or the whole warp) is ordered after the recorded access, as far as an
+// access of this kind has to be.
+Order OrderFor(const Warp& w, uint32_t lane, Access kind, const Record& record) {
+  if (IsAsync(record.kind)) {
+    return Seen(w, lane, record.agent) >= record.epoch ? Order::Ordered : Order::Unordered;
+  }
+  const auto after = [&](bool fenced) {
+    return OrderedAfter(w, lane, record.agent, record.lanes, record.epoch, fenced);
+  };
+  if (!ThroughAsyncProxy(kind)) return after(false) ? Order::Ordered : Order::Unordered;
+  if (after(true)) return Order::Ordered;
+  return after(false) ? Order::Unfenced : Order::Unordered;
+}
 
 // Whether the recorded access happens before the one that warp `w` makes now.
 Order OrderOf(const Warp& w, const AccessInfo& access, const Record& record) {
   const Cta& cta = *w.cta;
   if (record.cta != cta.id) return Order::Unordered;
-  if (record.kind == Access::CopyInFlight) return Order::InFlight;
-  const auto warps = static_cast<uint32_t>(cta.warps.size());
-  if (record.kind == Access::AsyncRead) {
-    for (uint32_t part = 0; part < kWarpsPerGroup; ++part) {
-      if (((record.lanes >> part) & 1u) == 0) continue;
-      const uint32_t warp = record.agent * kWarpsPerGroup + part;
-      if (!SeenBy(w, warps + warp, record.epoch)) return Order::Unordered;
-    }
-    return Order::Ordered;
+  if (record.kind == Access::CopyInFlight || record.kind == Access::LoadInFlight) {
+    return Order::InFlight;
   }
-  if (access.kind == Access::AsyncRead) {
-    Order worst = Order::Ordered;
-    for (uint32_t part = 0; part < kWarpsPerGroup; ++part) {
-      if (((access.group_parts >> part) & 1u) == 0) continue;
-      const Warp& reader = cta.warps[access.group * kWarpsPerGroup + part];
-      if (reader.seen_fenced[record.agent] >= record.epoch) continue;
-      if (!SeenBy(reader, record.agent, record.epoch)) {
-        // The writer itself needs no barrier to be ordered before what it issues, only the fence.
-        const bool own = record.agent == reader.index;
-        if (!own) return Order::Unordered;
-      }
-      worst = Order::Unfenced;
-    }
-    return worst;
+  if (!access.mma) return OrderFor(w, access.lane, access.kind, record);
+  Order worst = Order::Ordered;
+  for (uint32_t part = 0; part < kWarpsPerGroup; ++part) {
+    if (((access.group_parts >> part) & 1u) == 0) continue;
+    const Warp& reader = cta.warps[access.group * kWarpsPerGroup + part];
+    const Order order = OrderFor(reader, kWholeWarp, access.kind, record);
+    if (order == Order::Unordered) return order;
+    if (order != Order::Ordered) worst = order;
   }
-  if (record.agent == w.index && record.lanes == (1u << access.lane)) return Order::Ordered;
-  return SeenBy(w, record.agent, record.epoch) ? Order::Ordered : Order::Unordered;
+  return worst;
 }
 
-std::string AgentName(const Record& record) {
-  if (record.kind == Access::AsyncRead) {
-    return fmt::format("the tensor core (warpgroup {})", record.agent);
+std::string AgentName(const Cta& cta, const Record& record) {
+  const bool tma = record.kind == Access::LoadInFlight || IsAsync(record.kind);
+  if (!tma) {
+    const Warp& w = cta.warps[record.agent];
+    const bool one = record.lanes != 0 && (record.lanes & (record.lanes - 1)) == 0;
+    return one ? LaneName(w, static_cast<uint32_t>(__builtin_ctz(record.lanes))) : WarpName(w);
   }
-  std::string name =
-      (record.lanes & (record.lanes - 1)) == 0 && record.lanes != 0
-          ? LaneName(record.agent, static_cast<uint32_t>(__builtin_ctz(record.lanes)))
-          : WarpName(record.agent);
-  return name;
+  const Agent& agent = cta.agents[record.agent];
+  if (agent.kind == AgentKind::Mma) {
+    return fmt::format("the tensor core (warpgroup {})", agent.index);
+  }
+  return fmt::format("TMA for {}", LaneName(cta.warps[record.warp],
+                                            static_cast<uint32_t>(__builtin_ctz(record.lanes))));
+}
+
+std::string AgentName(const Warp& w, const AccessInfo& access) {
+  if (access.mma) return fmt::format("the tensor core (warpgroup {})", access.group);
+  const std::string lane = LaneName(w, access.lane);
+  return ThroughAsyncProxy(access.kind) ? "TMA for " + lane : lane;
 }
 
 std::string_view Verb(Access kind) { return IsWrite(kind) ? "write" : "read"; }
@@ -63,13 +74,17 @@ void Report(Warp& w, const AccessInfo& access, const Record& record, Order order
   Cta& cta = *w.cta;
   const ir::Loc loc = cta.Loc(w);
   const ir::Loc other = cta.launch->LocOf(record.op);
-  std::string self = access.kind == Access::AsyncRead
-                         ? fmt::format("the tensor core (warpgroup {})", access.group)
-                         : LaneName(w.index, access.lane);
-  std::string agent = AgentName(record);
-  if (record.cta != cta.id) {
+  std::string self = AgentName(w, access);
+  std::string agent;
+  if (record.cta == cta.id) {
+    agent = AgentName(cta, record);
+  } else {
+    // Its components are no longer known.
     self += fmt::format(" of CTA {}", cta.id);
-    agent += fmt::format(" of CTA {}", record.cta);
+    agent = fmt::format("{} of CTA {}",
+                        ThroughAsyncProxy(record.kind) ? "an asynchronous engine"
+                                                       : fmt::format("warp {}", record.agent),
+                        record.cta);
   }
   const std::string name(storage);
   const std::string verb(Verb(access.kind));
@@ -110,7 +125,7 @@ bool Harmless(RecordPool& pool, uint32_t head, const Warp& w, const AccessInfo& 
               const Record& record, Order order, uint16_t common) {
   if (order == Order::Ordered) return true;
   if (order != Order::Unordered) return false;
-  if (access.kind == Access::Write) return access.silent && record.kind != Access::AsyncRead;
+  if (access.kind == Access::Write) return access.silent && !IsAsync(record.kind);
   if (access.kind != Access::Read) return false;
   bool own_silent = false;
   return OwnWrite(pool, head, w, access.lane, common, own_silent) && (own_silent || record.silent);
@@ -125,16 +140,17 @@ bool SameAgent(const Record& a, const Record& b) {
 void CheckCell(Warp& w, const AccessInfo& access, uint32_t& head, uint16_t bytes,
                std::string_view storage) {
   RecordPool& pool = w.cta->launch->records;
-  const bool async = access.kind == Access::AsyncRead;
+  const bool async = ThroughAsyncProxy(access.kind);
   const bool write = IsWrite(access.kind);
   Record mine;
-  mine.lanes = async ? access.group_parts : 1u << access.lane;
-  mine.epoch = async ? access.sequence : w.clock;
+  mine.lanes = access.mma ? access.group_parts : 1u << access.lane;
+  mine.epoch = async ? access.epoch : w.clock;
   mine.op = w.pc;
   mine.cta = w.cta->id;
   mine.bytes = bytes;
   mine.kind = access.kind;
-  mine.agent = static_cast<uint8_t>(async ? access.group : w.index);
+  mine.agent = static_cast<uint16_t>(async ? access.agent : w.index);
+  mine.warp = static_cast<uint8_t>(w.index);
   mine.silent = access.silent;
 
   bool merged = false;
@@ -153,8 +169,8 @@ void CheckCell(Warp& w, const AccessInfo& access, uint32_t& head, uint16_t bytes
         record.lanes |= mine.lanes;
         merged = true;
       } else {
-        superseded = async ? (record.lanes & ~mine.lanes) == 0
-                           : OrderOf(w, access, record) == Order::Ordered;
+        // Components of async accesses reach their counts in order.
+        superseded = async || OrderOf(w, access, record) == Order::Ordered;
       }
     }
     if (superseded) record.bytes &= static_cast<uint16_t>(~bytes);
@@ -181,6 +197,20 @@ void LandCopy(Warp& w, uint32_t lane, uint32_t op, uint32_t& head, uint16_t byte
       record.epoch = w.clock;
       return;
     }
+  }
+}
+
+void LandLoad(Cta& cta, uint32_t number, uint32_t agent, uint32_t epoch, uint32_t& head) {
+  RecordPool& pool = cta.launch->records;
+  for (uint32_t id = head; id != 0; id = pool[id].next) {
+    Record& record = pool[id];
+    if (record.kind != Access::LoadInFlight || record.cta != cta.id || record.epoch != number) {
+      continue;
+    }
+    record.kind = Access::AsyncWrite;
+    record.agent = static_cast<uint16_t>(agent);
+    record.epoch = epoch;
+    return;
   }
 }
 

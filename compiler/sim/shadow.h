@@ -19,18 +19,22 @@ enum class Access : uint8_t {
   Read,
   Write,
   CopyInFlight,  // written by a cp.async that was not waited for
-  AsyncRead,     // by the tensor core, until its MMA is waited for
+  LoadInFlight,  // written by a TMA load that has not landed
+  AsyncRead,     // by the tensor core or a TMA store, or of global memory by a TMA load
+  AsyncWrite,    // by a TMA load that has landed, or of global memory by a TMA store
 };
+inline bool IsAsync(Access kind) { return kind == Access::AsyncRead || kind == Access::AsyncWrite; }
 
 struct Record {
   uint32_t next = 0;
-  uint32_t lanes = 0;  // of the warp; AsyncRead: warps of the warpgroup
-  uint32_t epoch = 0;  // clock of the warp; AsyncRead: sequence number of the MMA
+  uint32_t lanes = 0;  // of the warp; of async accesses by TMA: the one that issued it
+  uint32_t epoch = 0;  // clock of the warp; async: count of the component; LoadInFlight: its number
   uint32_t op = 0;
   uint32_t cta = 0;
   uint16_t bytes = 0;  // of the cell
+  uint16_t agent = 0;  // warp; async: component (see clock.h)
   Access kind = Access::Read;
-  uint8_t agent = 0;    // warp; AsyncRead: warpgroup
+  uint8_t warp = 0;     // async by TMA: that issued it
   bool silent = false;  // a write that stored what stood there
 };
 
@@ -99,12 +103,14 @@ class GlobalShadow {
   uintptr_t last_page_ = 0;
 };
 
-// An access about to happen. `group_parts`: for AsyncRead the warps of the group that take part.
+// An access about to happen.
 struct AccessInfo {
   Access kind = Access::Read;
-  uint32_t lane = 0;
-  uint32_t group = 0, group_parts = 0, sequence = 0;  // AsyncRead
-  bool silent = false;                                // Write: the bytes already hold the value
+  uint32_t lane = 0;                    // that makes or issues it
+  bool silent = false;                  // Write: the bytes already hold the value
+  uint32_t agent = 0, epoch = 0;        // of the record that async accesses leave
+  bool mma = false;                     // by the tensor core for …
+  uint32_t group = 0, group_parts = 0;  // … these warps of the warpgroup
 };
 
 // Checks the access of `bytes` (of one cell) by warp `w` against the cell's records, reports what
@@ -113,5 +119,8 @@ void CheckCell(Warp& w, const AccessInfo& access, uint32_t& head, uint16_t bytes
                std::string_view storage);
 // The copy of `lane` at op `op` has landed: its in-flight record becomes an ordinary write of now.
 void LandCopy(Warp& w, uint32_t lane, uint32_t op, uint32_t& head, uint16_t bytes);
+// The TMA load of this number has landed: its record is ordered before whoever sees `epoch` of
+// `agent`.
+void LandLoad(Cta& cta, uint32_t number, uint32_t agent, uint32_t epoch, uint32_t& head);
 
 }  // namespace choreo::sim

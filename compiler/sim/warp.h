@@ -4,11 +4,10 @@
 // Masks. `active` are the lanes that execute now; `dead` those of the innermost loop (or the
 // kernel) that left it by break, continue or return, and wait for its end.
 //
-// Clocks. `clock` counts the warp's own release points (barriers, syncwarps, fences). An access
-// made at clock e by warp v happens before what warp w does now if w.seen[v] >= e; for other lanes
-// of the same warp likewise (v = w). `seen_fenced` is the same for accesses that v fenced for the
-// async proxy. seen[warps + v] counts the MMAs of v's warpgroup that v has waited for, as far as w
-// knows.
+// Clocks. `clock` counts the warp's own release points (barriers, arrivals, syncwarps, fences). An
+// access made at clock e by warp v happens before what warp w does now if w knows v's component at
+// e or later. `known` is what all lanes know, `lane_known` what single lanes know beyond it (empty,
+// or one a lane).
 #pragma once
 
 #include <array>
@@ -16,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "ir/ir.h"
+#include "sim/clock.h"
 #include "sim/regs.h"
 
 namespace choreo::sim {
@@ -48,7 +49,27 @@ struct PendingCopy {  // a cp.async that was not waited for
   std::array<uint8_t, 16> data;
 };
 
-enum class Waiting : uint8_t { No, Barrier, Collective };
+// The TMA stores of a thread: sequence numbers, from 1.
+struct BulkStores {
+  uint32_t issued = 0, read = 0, written = 0;  // the last one; known to be read; known to be done
+  std::vector<uint32_t> groups;                // last number of each committed group not yet done
+  uint32_t op = 0;                             // of the last one
+};
+
+struct PendingWait {  // for a phase of an mbarrier slot, by some lanes
+  uint32_t slot = 0;
+  uint32_t parity = 0;
+  uint32_t lanes = 0;
+  int64_t generation = 0;  // that the lanes are at, by their earlier waits
+};
+
+// What a thread's arrivals at a slot were for.
+struct Arrivals {
+  uint32_t phases = 0;      // how many phases it arrived in
+  uint32_t last_phase = 0;  // if any
+};
+
+enum class Waiting : uint8_t { No, Barrier, Collective, Mbarrier, Registers };
 
 struct Warp {
   Cta* cta = nullptr;
@@ -65,12 +86,24 @@ struct Warp {
 
   bool exited = false;
   Waiting waiting = Waiting::No;
-  uint32_t barrier = 0;  // waited for
+  uint32_t barrier = 0;                 // waited for
+  const ir::RoleBegin* role = nullptr;  // that the warp executes
 
   uint32_t clock = 1;
   uint32_t fenced = 0;       // own accesses up to this clock are fenced …
   uint32_t dirty_lanes = 0;  // … and these lanes have accessed shared memory since
-  std::vector<uint32_t> seen, seen_fenced;
+  std::array<uint32_t, kLanes> lane_fenced{};  // the same lane by lane
+  Knowledge known;
+  std::vector<Knowledge> lane_known;
+  // Components of single threads; 0: none made yet.
+  std::array<uint32_t, kLanes> thread_agent{}, store_read_agent{}, store_write_agent{};
+
+  // By slot; for waits the first slot of each event counts.
+  std::vector<std::array<uint32_t, kLanes>> waits;
+  std::vector<std::array<Arrivals, kLanes>> arrivals;
+  std::vector<std::array<uint32_t, kLanes>> last_slot;  // by event, + 1: where it arrived last
+  std::vector<PendingWait> pending_waits;
+  std::vector<BulkStores> stores;  // empty, or one a lane
 
   std::array<uint32_t, kLanes> copy_group{};  // number of the lane's open cp.async group
   std::vector<PendingCopy> copies;
@@ -78,6 +111,7 @@ struct Warp {
   bool fenced_wgmma = false;       // any wgmma.fence so far
   std::vector<FragState> frags;    // by storage
   uint32_t uncommitted_wgmma = 0;  // sequence number of the last MMA not yet in a group; 0: none
+  uint32_t retired_wgmma = 0;      // sequence number of the last one that was waited for
   std::vector<uint32_t> wgmma_groups;  // last sequence number of each group in flight
 
   uint32_t poison_op = 0;  // where the last poison was loaded (op + 1), and from which storage
@@ -86,9 +120,9 @@ struct Warp {
   bool done() const { return exited; }
 };
 
-// "warp 3", "warp 3 lane 5".
-std::string WarpName(uint32_t warp);
-std::string LaneName(uint32_t warp, uint32_t lane);
+// "warp 3", "warp 3 lane 5"; of a role: "warp 3 (producer)", "warp 3 lane 5 (producer)".
+std::string WarpName(const Warp& w);
+std::string LaneName(const Warp& w, uint32_t lane);
 // "warps 0-3, 6" of a bit set.
 std::string WarpSetName(uint32_t set);
 
