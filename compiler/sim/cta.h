@@ -14,6 +14,7 @@
 #include "sim/mbarrier.h"
 #include "sim/program.h"
 #include "sim/shadow.h"
+#include "sim/timeline.h"
 #include "sim/tma.h"
 #include "sim/warp.h"
 
@@ -33,9 +34,12 @@ struct ParamMemory {  // a shaped parameter
 struct LaunchOptions {
   uint64_t schedule_seed = 0;  // 0: round robin
   uint64_t step_limit = uint64_t{1} << 33;
+  Trace* trace = nullptr;  // of the CTA `trace_cta`
+  uint64_t trace_cta = 0;
 };
 
 struct Execution {
+  const ir::Module* module = nullptr;
   const Program* program = nullptr;
   const ir::Kernel* kernel = nullptr;
   std::vector<ParamMemory> params;  // by storage
@@ -59,6 +63,7 @@ struct Barrier {
   uint32_t waiting = 0;  // of these
   uint32_t op = 0;       // of the first arrival
   Knowledge released;    // of those that arrived and went on
+  uint64_t time = 0;     // modelled, of the last arrival
 };
 
 struct WarpGroup {
@@ -66,6 +71,7 @@ struct WarpGroup {
   struct Issue {          // of an MMA: what its warps had got past
     uint32_t sequence = 0;
     Clock progress;
+    uint64_t done = 0;  // modelled time
   };
   std::vector<Issue> issues;  // the last ones
 
@@ -88,6 +94,9 @@ struct Cta {
   std::vector<WarpGroup> groups;
   std::mt19937_64 random;
   uint32_t next = 0;  // agent in turn
+  Timeline* timeline = nullptr;
+  uint64_t slice_end = ~uint64_t{0};  // modelled time up to which a warp may run
+  uint64_t registers_time = 0;        // modelled, when setmaxnreg last gave some back
 
   const Program& program() const { return *launch->program; }
   Findings& findings() { return launch->findings; }

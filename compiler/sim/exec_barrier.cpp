@@ -1,4 +1,6 @@
 // Barriers, warp synchronisation, proxy fences.
+#include <algorithm>
+
 #include "sim/cta.h"
 #include "sim/sync.h"
 
@@ -13,6 +15,7 @@ void Free(Cta& cta, Barrier& barrier) {
   Join(cta, barrier.waiting, barrier.waiting, barrier.released);
   for (Warp& w : cta.warps) {
     if (((barrier.waiting >> w.index) & 1u) == 0) continue;
+    if (cta.timeline != nullptr) cta.timeline->Wait(w, barrier.time + Cycles::kBarrier, "barrier");
     w.waiting = Waiting::No;
     ++w.pc;
   }
@@ -58,6 +61,7 @@ bool ArriveAtBarrier(Warp& w, uint32_t id, uint32_t threads, bool wait) {
                                    WarpName(w), id, barrier.arrived_threads, barrier.expected));
   }
   barrier.arrived |= self;
+  barrier.time = std::max(barrier.time, w.time);
   barrier.arrived_threads += threads % kLanes == 0 ? kLanes : ThreadsOf(w);
   if (wait) {
     barrier.waiting |= self;

@@ -56,6 +56,7 @@ void ExecCpAsync(Warp& w, const FlatOp& op) {
                 [&](uint32_t& head, uint16_t bytes) { CheckCell(w, access, head, bytes, name); });
     std::memset(cta.shared_poison.data() + copy.address, 1, copy.bytes);
     w.copies.push_back(copy);
+    w.copies_done = w.time + Cycles::kTmaLatency;
   }
 }
 
@@ -65,6 +66,7 @@ void ExecCpAsyncCommit(Warp& w) {
 
 void ExecCpAsyncWait(Warp& w, int32_t pending) {
   Cta& cta = *w.cta;
+  if (cta.timeline != nullptr) cta.timeline->Wait(w, w.copies_done, "cp.async");
   const auto landed = [&](const PendingCopy& copy) {
     const bool waits = ((w.active >> copy.lane) & 1u) != 0;
     return waits && copy.group + static_cast<uint32_t>(pending) < w.copy_group[copy.lane];

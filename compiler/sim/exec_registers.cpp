@@ -19,9 +19,12 @@ const ir::SetMaxNReg& NodeAt(const Cta& cta, const Warp& w) {
 }
 
 void GoOn(Cta& cta, uint32_t group) {
+  cta.registers_time = std::max(cta.registers_time, cta.warps[group * kWarpsPerGroup].time);
   for (uint32_t i = group * kWarpsPerGroup; i < (group + 1) * kWarpsPerGroup; ++i) {
-    cta.warps[i].waiting = Waiting::No;
-    ++cta.warps[i].pc;
+    Warp& w = cta.warps[i];
+    if (cta.timeline != nullptr) cta.timeline->Wait(w, cta.registers_time, "setmaxnreg");
+    w.waiting = Waiting::No;
+    ++w.pc;
   }
 }
 

@@ -66,11 +66,12 @@ class Mma {
 
   // Who knows that this MMA is complete knows that all four warps have got here.
   void RecordProgress() {
-    WarpGroup::Issue issue{sequence_, {}};
+    WarpGroup::Issue issue{sequence_, {}, 0};
     for (uint32_t part = 0; part < kWarpsPerGroup; ++part) {
       Warp& w = WarpAt(part);
       issue.progress.Raise(cta_.agents.Progress(w.index), w.clock++);
     }
+    if (cta_.timeline != nullptr) issue.done = cta_.timeline->Mma(group_, node_, op_.loc);
     std::vector<WarpGroup::Issue>& issues = cta_.groups[group_].issues;
     if (issues.size() >= kMostIssues) issues.erase(issues.begin());
     issues.push_back(std::move(issue));
@@ -355,7 +356,10 @@ void ExecWgmmaWait(Warp& w, int32_t pending) {
   const auto& issues = cta.groups[group].issues;
   const auto last = std::find_if(issues.rbegin(), issues.rend(),
                                  [&](const auto& issue) { return issue.sequence <= retired; });
-  if (last != issues.rend()) w.known.seen.Join(last->progress);
+  if (last != issues.rend()) {
+    w.known.seen.Join(last->progress);
+    if (cta.timeline != nullptr) cta.timeline->Wait(w, last->done, "MMA");
+  }
   for (FragState& state : w.frags) {
     if (state.acc_sequence <= retired) state.acc_sequence = 0;
     if (state.operand_sequence <= retired) state.operand_sequence = 0;

@@ -158,7 +158,16 @@ void ExprCompiler::Finish() {
 
 Slot ExprCompiler::Rounded(Elem type, Slot slot) {
   const InstrFn fn = RoundFn(type);
-  return fn == nullptr ? slot : Emit(fn, type, slot);
+  if (fn == nullptr) return slot;
+  slot = Emit(fn, type, slot);
+  if (IsFloat(type)) On(Pipe::Float);
+  return slot;
+}
+
+// A product that an addition takes in as one fused instruction.
+bool ExprCompiler::IsFloatProduct(ir::ExprId id) const {
+  const auto* binary = std::get_if<ir::Binary>(&kernel_.exprs[id].node);
+  return binary != nullptr && binary->op == ir::BinaryOp::Mul && IsFloat(TypeOf(id));
 }
 
 bool ExprCompiler::NeedsMask(ir::ExprId id) const {
@@ -207,6 +216,7 @@ Slot ExprCompiler::CompileNode(Elem type, const ir::FloatConst& node) {
 Slot ExprCompiler::CompileNode(Elem, const ir::VarRef& node) { return program_.VarSlot(node.var); }
 
 Slot ExprCompiler::CompileNode(Elem type, const ir::Unary& node) {
+  // Negation is a modifier of the instruction that uses it.
   const Slot operand = Compile(node.operand);
   return Rounded(type, Emit(UnaryFn(node.op, TypeOf(node.operand)), type, operand));
 }
@@ -220,6 +230,11 @@ Slot ExprCompiler::CompileNode(Elem type, const ir::Binary& node) {
   }
   const Slot right = CompileAs(node.right, operand_type);
   const Slot result = Emit(BinaryFn(node.op, operand_type), type, left, right);
+  if (IsFloat(operand_type)) {
+    const bool fused = (node.op == ir::BinaryOp::Add || node.op == ir::BinaryOp::Sub) &&
+                       (IsFloatProduct(node.left) || IsFloatProduct(node.right));
+    On(node.op == ir::BinaryOp::Div ? Pipe::Special : fused ? Pipe::None : Pipe::Float);
+  }
   return ir::IsComparison(node.op) ? result : Rounded(type, result);
 }
 
@@ -227,7 +242,9 @@ Slot ExprCompiler::CompileNode(Elem type, const ir::Select& node) {
   const Slot condition = Compile(node.condition);
   const Slot then_value = CompileMasked(node.then_value, condition, false);
   const Slot else_value = CompileMasked(node.else_value, condition, true);
-  return Emit(SelectFn(type), type, condition, then_value, else_value);
+  const Slot result = Emit(SelectFn(type), type, condition, then_value, else_value);
+  if (IsFloat(type)) On(Pipe::Float);
+  return result;
 }
 
 Slot ExprCompiler::CompileNode(Elem type, const ir::Cast& node) {
@@ -261,7 +278,10 @@ Slot ExprCompiler::CompileNode(Elem type, const ir::Call& node) {
     case Intrinsic::ShflXor: {
       const auto* mask = std::get_if<ir::IntConst>(&kernel_.exprs[node.args[1]].node);
       CHOREO_CHECK(mask != nullptr, "the lane mask of a shuffle is not constant");
-      return Emit(ShuffleFn(type), type, Compile(node.args[0]), kNoSlot, kNoSlot, mask->value);
+      const Slot value = Compile(node.args[0]);
+      const Slot result = Emit(ShuffleFn(type), type, value, kNoSlot, kNoSlot, mask->value);
+      On(Pipe::Shuffle);
+      return result;
     }
     case Intrinsic::Swizzle32:
       return Emit(SwizzleFn(), type, Compile(node.args[0]), kNoSlot, kNoSlot, 32);
@@ -275,7 +295,12 @@ Slot ExprCompiler::CompileNode(Elem type, const ir::Call& node) {
   Slot args[3] = {kNoSlot, kNoSlot, kNoSlot};
   CHOREO_CHECK(node.args.size() <= 3);
   for (size_t i = 0; i < node.args.size(); ++i) args[i] = CompileAs(node.args[i], type);
-  return Rounded(type, Emit(CallFn(node.callee, type), type, args[0], args[1], args[2]));
+  const Slot result = Emit(CallFn(node.callee, type), type, args[0], args[1], args[2]);
+  const bool special = node.callee == Intrinsic::Exp2 || node.callee == Intrinsic::Exp ||
+                       node.callee == Intrinsic::Log || node.callee == Intrinsic::Log2 ||
+                       node.callee == Intrinsic::Rsqrt;
+  if (IsFloat(type)) On(special ? Pipe::Special : Pipe::Float);
+  return Rounded(type, result);
 }
 
 Slot ExprCompiler::Element(ir::StorageId storage, ir::ExprId index) {
@@ -290,8 +315,10 @@ Slot ExprCompiler::Element(ir::StorageId storage, ir::ExprId index) {
 Slot ExprCompiler::ElementAt(ir::StorageId id, Slot index) {
   const ir::Storage& storage = kernel_.storages[id];
   if (storage.kind == ir::StorageKind::Param || storage.kind == ir::StorageKind::Shared) {
-    return Emit(LoadFn(storage.kind, storage.elem), storage.elem, index, kNoSlot, kNoSlot,
-                id.value);
+    const Slot value =
+        Emit(LoadFn(storage.kind, storage.elem), storage.elem, index, kNoSlot, kNoSlot, id.value);
+    On(storage.kind == ir::StorageKind::Param ? Pipe::GlobalLoad : Pipe::SharedLoad);
+    return value;
   }
   return Emit(IndexedElementFn(storage.elem), storage.elem, index, kNoSlot,
               program_.storage_slots[id.value], id.value);

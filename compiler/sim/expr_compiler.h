@@ -31,6 +31,8 @@ class ExprCompiler {
   // Emits dst = fn(a, b, c) into a temporary of type `elem`.
   Slot Emit(InstrFn fn, Elem elem, Slot a = kNoSlot, Slot b = kNoSlot, Slot c = kNoSlot,
             int64_t imm = 0);
+  // The last instruction keeps this busy.
+  void On(Pipe pipe) { program_.instrs.back().pipe = pipe; }
   // The element of a local array (index: s32) or of memory (s64) at a computed index.
   Slot ElementAt(ir::StorageId storage, Slot index);
   const Elem& TypeOf(ir::ExprId id) const { return kernel_.exprs[id].type; }
@@ -52,6 +54,7 @@ class ExprCompiler {
   Slot CompileNode(Elem type, const ir::SmemDesc& node);
   Slot Element(ir::StorageId storage, ir::ExprId index);
   Slot Rounded(Elem type, Slot slot);
+  bool IsFloatProduct(ir::ExprId id) const;
   // Whether evaluating it for a lane that does not need it could be noticed.
   bool NeedsMask(ir::ExprId id) const;
   Slot CompileMasked(ir::ExprId id, Slot condition, bool inverse);

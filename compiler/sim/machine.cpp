@@ -298,12 +298,14 @@ void RunWarp(Warp& w, uint64_t quantum) {
     }
     if (op.code == Code::Exit) {
       CheckStoresAtExit(w);
+      if (w.cta->timeline != nullptr) w.cta->timeline->Exited(w);
       w.exited = true;
       return;
     }
     if (w.active != 0 || op.code == Code::LoopTest) {
       for (uint32_t i = op.eval_begin; i < op.eval_end; ++i)
         program.instrs[i].fn(w, program.instrs[i]);
+      if (w.cta->timeline != nullptr) w.cta->timeline->Charge(w, op);
     }
     if (IsControl(op.code)) {
       Control(w, op);
@@ -316,6 +318,7 @@ void RunWarp(Warp& w, uint64_t quantum) {
     if (!Execute(w, op)) return;
     if (op.code >= Code::MemStore) --quantum;
     ++w.pc;
+    if (w.time >= w.cta->slice_end) return;
   }
 }
 

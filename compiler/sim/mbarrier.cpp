@@ -74,6 +74,9 @@ void Pass(Warp& w, const PendingWait& wait) {
   Cta& cta = *w.cta;
   MbarrierSlot& slot = cta.mbarriers[wait.slot];
   Acquire(w, wait.lanes, slot.done);
+  if (cta.timeline != nullptr && slot.phase != 0) {
+    cta.timeline->Wait(w, slot.done_time + Cycles::kWake, SlotName(cta, wait.slot));
+  }
   if (wait.generation < 0) return;
   const int64_t phase = wait.generation - (EventOf(cta, slot).ready ? 1 : 0);
   if (static_cast<int64_t>(slot.phase) == phase + 1) {
@@ -141,6 +144,7 @@ void CompleteIfDone(Cta& cta, uint32_t id) {
   slot.pending = slot.count;
   slot.current.seen.Raise(cta.agents.Slot(id), slot.phase);
   slot.done.Join(slot.current);
+  slot.done_time = slot.last_time;
   slot.current = {};
   Wake(cta, id);
 }
@@ -150,6 +154,7 @@ void ArriveLane(Warp& w, uint32_t lane, uint32_t id, const Knowledge& released, 
   MbarrierSlot& slot = cta.mbarriers[id];
   CheckArrivalOrder(w, lane, id);
   slot.current.Join(released);
+  slot.last_time = std::max(slot.last_time, w.time);
   slot.last_op = w.pc;
   slot.last_warp = w.index;
   slot.arrivers |= 1u << w.index;
@@ -317,8 +322,10 @@ bool ExecMbarrierWait(Warp& w, const FlatOp& op) {
   return false;
 }
 
-void CompleteBytes(Cta& cta, uint32_t id, int64_t bytes, uint32_t issued_in, uint32_t load_op) {
+void CompleteBytes(Cta& cta, uint32_t id, int64_t bytes, uint32_t issued_in, uint32_t load_op,
+                   uint64_t time) {
   MbarrierSlot& slot = cta.mbarriers[id];
+  slot.last_time = std::max(slot.last_time, time);
   if (slot.phase != issued_in) {
     cta.findings().Add(
         kinds::SimTransactionBytes, cta.launch->LocOf(load_op), cta.launch->LocOf(slot.expect_op),

@@ -40,6 +40,8 @@ struct MbarrierSlot {
   uint32_t last_op = 0, last_warp = 0;  // of the last arrival
   uint32_t expect_op = 0;               // of the last arrival with bytes
   uint32_t arrivers = 0;                // warps that ever arrived
+
+  uint64_t last_time = 0, done_time = 0;  // modelled: of what came last; of the last completion
 };
 
 class Mbarriers {
@@ -65,7 +67,8 @@ bool ExecMbarrierWait(Warp& w, const FlatOp& op);
 // The slot that a lane's operand names; kNoSlot (reported) if there is none or it is not usable.
 uint32_t UsableSlot(Warp& w, uint32_t lane, ir::StorageId event, int32_t slot);
 // `bytes` of a load that `issued_by` issued in phase `issued_in` have come.
-void CompleteBytes(Cta& cta, uint32_t slot, int64_t bytes, uint32_t issued_in, uint32_t load_op);
+void CompleteBytes(Cta& cta, uint32_t slot, int64_t bytes, uint32_t issued_in, uint32_t load_op,
+                   uint64_t time);
 
 // "`kf`", of a ring "slot 1 of `kf`".
 std::string SlotName(const Cta& cta, uint32_t slot);

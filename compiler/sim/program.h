@@ -15,12 +15,16 @@ struct Warp;
 struct Instr;
 using InstrFn = void (*)(Warp&, const Instr&);
 
+// What an instruction keeps busy, for modelled time.
+enum class Pipe : uint8_t { None, Float, Special, Shuffle, SharedLoad, GlobalLoad };
+
 // One expression instruction: dst = fn(a, b, c). `imm` is the instruction's own (a storage, a mask
 // …).
 struct Instr {
   InstrFn fn;
   Slot dst = kNoSlot, a = kNoSlot, b = kNoSlot, c = kNoSlot;
   int64_t imm = 0;
+  Pipe pipe = Pipe::None;
 };
 
 enum class Code : uint8_t {

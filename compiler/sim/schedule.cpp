@@ -1,4 +1,6 @@
 // The agents of a CTA, its warps and the TMA engine, in turn or at random.
+#include <optional>
+
 #include "sim/cta.h"
 #include "support/check.h"
 
@@ -30,6 +32,23 @@ void InitWarp(Cta& cta, Warp& w, uint32_t index, const RegFile& registers) {
   }
 }
 
+// By modelled time: the agent that is furthest behind.
+void StepInTime(Cta& cta, uint64_t runnable) {
+  constexpr uint64_t kNever = ~uint64_t{0};
+  uint64_t first = kNever;
+  uint32_t agent = 0;
+  for (const Warp& w : cta.warps) {
+    if (((runnable >> w.index) & 1u) == 0 || w.time >= first) continue;
+    first = w.time;
+    agent = w.index;
+  }
+  if (!cta.tma.queue.empty() && cta.tma.queue.front().lands <= first) {
+    return LandTmaLoad(cta, 0);  // loads land in the order of their issue
+  }
+  cta.slice_end = first + Cycles::kSlice;
+  RunWarp(cta.warps[agent], kNever);
+}
+
 // Lets one agent run: a warp or the TMA engine. False: all warps have exited.
 bool Step(Cta& cta) {
   const auto warps = static_cast<uint32_t>(cta.warps.size());
@@ -44,6 +63,10 @@ bool Step(Cta& cta) {
   if (!cta.tma.queue.empty()) runnable |= uint64_t{1} << engine;
   if (runnable == 0) {
     ResolveStall(cta);
+    return true;
+  }
+  if (cta.timeline != nullptr) {
+    StepInTime(cta, runnable);
     return true;
   }
   if (cta.launch->options.schedule_seed != 0) {
@@ -91,8 +114,13 @@ void RunCta(Execution& launch, uint32_t id, std::array<int32_t, 3> index,
   InitRegisters(cta);
   for (uint32_t i = 0; i < warps; ++i) InitWarp(cta, cta.warps[i], i, registers);
 
+  std::optional<Timeline> timeline;
+  if (launch.options.trace != nullptr && launch.options.trace_cta == id) {
+    cta.timeline = &timeline.emplace(*launch.module, cta, *launch.options.trace);
+  }
   while (!launch.stop && Step(cta)) {
   }
+  if (timeline) timeline->Finish();
   cta.shadow.FreeAll(launch.records);
 }
 

@@ -52,7 +52,8 @@ Report RunCompiled(const ir::Module& module, const CompiledKernel& compiled,
   launch.kernel = &kernel;
   launch.params = bound.params;
   launch.grid = bound.grid;
-  launch.options = {options.schedule_seed, options.step_limit};
+  launch.module = &module;
+  launch.options = {options.schedule_seed, options.step_limit, options.trace, options.trace_cta};
   RegFile registers = compiled.body.initial;
   CopyVariables(kernel, compiled.host, bound, compiled.body, registers);
 

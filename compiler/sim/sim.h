@@ -18,11 +18,16 @@
 
 namespace choreo::sim {
 
+struct Trace;
+
 struct RunOptions {
   // 0: warps run in turn until they block; else a random interleaving that the seed determines.
   uint64_t schedule_seed = 0;
   // Ops that one warp may execute before the kernel is taken not to end.
   uint64_t step_limit = uint64_t{1} << 33;
+  // Filled with the modelled timeline of one CTA (Run only). That CTA's schedule follows time.
+  Trace* trace = nullptr;
+  uint64_t trace_cta = 0;
 };
 
 struct Report {

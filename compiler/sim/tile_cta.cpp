@@ -26,6 +26,14 @@ TileCta::TileCta(TileLaunch& launch, const std::vector<Value>& vars)
     auto& frags = frags_.emplace_back();
     auto& memory = memory_.emplace_back();
     auto& instances = instances_.emplace_back();
+    auto& slots = events_.emplace_back();
+    waits_.emplace_back(storage.kind == ir::StorageKind::Event ? threads : 0);
+    triggers_.emplace_back(storage.kind == ir::StorageKind::Event ? threads : 0);
+    if (storage.kind == ir::StorageKind::Event) {
+      slots.resize(static_cast<size_t>(std::max(storage.array_size, 1)));
+      for (EventSlot& slot : slots) slot.complete = storage.ready ? 1 : 0;
+      continue;
+    }
     const int64_t bytes = count * storage.array_size * Bytes(storage.elem);
     if (storage.kind == ir::StorageKind::Frag) {
       frags.assign(groups, std::vector<Value>(static_cast<size_t>(count)));
@@ -44,19 +52,23 @@ void TileCta::Run(std::span<const int64_t> block) {
   for (size_t i = 0; i < block.size(); ++i) {
     for (int t = 0; t < threads_; ++t) Var(kernel_.host.block_vars[i], t).i = block[i];
   }
-  std::vector<int> all(static_cast<size_t>(threads_));
-  for (int t = 0; t < threads_; ++t) all[static_cast<size_t>(t)] = t;
-  Exec(kernel_.body, all, threads_);
+  const auto& strands = launch_.plan->strands();
+  if (!concurrent()) return Exec(kernel_.body, strands[0], threads_);
+  std::vector<std::function<void()>> bodies;
+  for (const std::vector<int>& threads : strands) {
+    bodies.push_back([this, &threads] { Exec(kernel_.body, threads, threads_); });
+  }
+  strands_.Run(bodies, [this] { ReportDeadlock(); });
 }
 
 template <class Node>
 void TileCta::ExecNode(const Node& node, Threads threads, int scope) {
   if constexpr (kStatesOf<Node> == OpStates::Lowered || std::is_same_v<Node, std::monostate>) {
     CHOREO_UNREACHABLE("a lowered op in tile state");
-  } else if constexpr (requires { Exec(node, threads, scope); }) {
-    Exec(node, threads, scope);
   } else {
-    CHOREO_UNREACHABLE("not evaluated yet");
+    const TilePlan::OpPlan* plan = concurrent() ? launch_.plan->Find(&node) : nullptr;
+    if (plan == nullptr) return Exec(node, threads, scope);
+    Together(&node, *plan, threads, [&](Threads all) { Exec(node, all, scope); });
   }
 }
 

@@ -1,24 +1,32 @@
 // A CTA of the tile evaluator: threads in lockstep, whole tiles as dense arrays.
-// Scalars are kept a thread, fragments a warpgroup (one value an element, no lane ownership),
-// shared tiles row-major without swizzle. Statements execute for all threads of their scope before
-// the next.
+// Scalars are kept a thread, fragments a warpgroup (one value an element, no lane ownership; a
+// partial row holds the sum, or maximum, over its lanes), shared tiles row-major without swizzle.
+// Statements execute for all threads of their scope before the next. Roles and other paths that
+// events order are strands (tile_plan.h): each executes the whole kernel for its threads, and they
+// meet where threads act together. Asynchronous operations happen at once.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ir/ir.h"
 #include "sim/cta.h"
 #include "sim/finding.h"
 #include "sim/scalar.h"
+#include "sim/strands.h"
+#include "sim/tile_plan.h"
 
 namespace choreo::sim {
 
 struct TileLaunch {
   const ir::Module* module = nullptr;
   const ir::Kernel* kernel = nullptr;
+  const TilePlan* plan = nullptr;
   std::vector<ParamMemory> params;                  // by storage
   std::vector<std::vector<int64_t>> param_strides;  // by storage
   int threads = 0;
@@ -67,6 +75,32 @@ class TileCta {
   void SetFlow(Threads threads, Flow flow);
   bool Step();
 
+  // ---- strands and events (tile_events.cpp) ----
+  bool concurrent() const { return launch_.plan->strands().size() > 1; }
+  // Executes `act` once for all threads that the plan says act together, when all have come.
+  void Together(const void* node, const TilePlan::OpPlan& plan, Threads threads,
+                const std::function<void(Threads)>& act);
+  void Meet(const void* node, const ThreadBits& members, Threads threads,
+            const std::function<void(Threads)>& act);
+  void WaitFor(const std::string& what, Threads threads, std::function<bool()> ready);
+  void ReportDeadlock();
+  struct EventSlot {
+    int64_t complete = 0;                      // generations
+    std::map<int64_t, int64_t> contributions;  // to later ones
+  };
+  struct Turn {
+    EventSlot* slot = nullptr;
+    int64_t generation = 0;
+    std::string name;
+  };
+  Turn TurnOf(ir::StorageId event, ir::ExprId order, Threads threads,
+              std::vector<std::vector<int64_t>>& counts);
+  void Exec(const ir::EventWait& op, Threads threads, int scope);
+  void Exec(const ir::EventTrigger& op, Threads threads, int scope);
+  // Operations are complete when they are issued.
+  void Exec(const ir::FutureWait&, Threads, int) {}
+  void Exec(const ir::FutureMove&, Threads, int) {}
+
   void Exec(const ir::Let& op, Threads threads, int scope);
   void Exec(const ir::VarDecl& op, Threads threads, int scope);
   void Exec(const ir::Assign& op, Threads threads, int scope);
@@ -81,6 +115,7 @@ class TileCta {
   void Exec(const ir::Assert& op, Threads threads, int scope);
   void Exec(const ir::RawCpp& op, Threads threads, int scope);
   void Exec(const ir::SyncShared&, Threads, int) {}
+  void Exec(const ir::SetMaxNReg&, Threads, int) {}
 
   // ---- tiles (tile_ops.cpp) ----
   void Exec(const ir::Decl& op, Threads threads, int scope);
@@ -88,15 +123,21 @@ class TileCta {
   void Exec(const ir::StoreElem& op, Threads threads, int scope);
   void Exec(const ir::Apply& op, Threads threads, int scope);
   void Exec(const ir::CopySync& op, Threads threads, int scope);
+  void Exec(const ir::CopyAsync& op, Threads threads, int scope);
+  void Exec(const ir::TmaLoad& op, Threads threads, int scope);
+  void Exec(const ir::TmaStore& op, Threads threads, int scope);
   void Exec(const ir::FillTile& op, Threads threads, int scope);
   void Exec(const ir::FragFill& op, Threads threads, int scope);
   void Exec(const ir::FragCopy& op, Threads threads, int scope);
   void Exec(const ir::FragReduce& op, Threads threads, int scope);
+  // Rows hold the combination of their lanes already.
+  void Exec(const ir::FragAllReduce&, Threads, int) {}
   void Exec(const ir::Mma& op, Threads threads, int scope);
   void Exec(const ir::MmaLoad& op, Threads threads, int scope);
   void Exec(const ir::MmaStore& op, Threads threads, int scope);
   void CopyTile(const Window& from, const Window& to, Elem elem);
-  void ChooseInstances(const ir::CopySync& op, Threads threads);
+  void Copy(const void* node, ir::ViewId src, ir::ViewId dst, Threads threads);
+  void ChooseInstances(const void* node, ir::ViewId src, ir::ViewId dst, Threads threads);
   // Calls f(warpgroup, its first thread) for each warpgroup among `threads`.
   template <class F>
   void ForEachGroup(Threads threads, F&& f);
@@ -131,6 +172,17 @@ class TileCta {
   std::vector<int64_t> count_, columns_, rows_;         // by storage: elements of a tile
   std::vector<std::vector<std::vector<Value>>> frags_;  // by storage, warpgroup
   std::vector<std::vector<uint8_t>> memory_;            // shared: tiles; local: thread, then tiles
+  Strands strands_;
+  std::map<std::pair<const void*, int>, std::vector<int>> meetings_;  // who has come
+  std::map<std::pair<const void*, int>, int64_t> met_;                // how often all had come
+  std::vector<std::vector<EventSlot>> events_;                        // by storage, slot
+  // By storage, thread: the next generation of a scalar event, the last order of a ring.
+  std::vector<std::vector<int64_t>> waits_, triggers_;
+  struct Blocked {
+    ir::Loc loc;
+    std::string what;
+  };
+  std::map<int, Blocked> blocked_;  // by first thread
   // An anonymous shared tile has an instance for each group whose copy has another source: by
   // storage, the instance that a warp uses.
   std::vector<std::vector<int>> instances_;

@@ -120,33 +120,49 @@ void TileCta::CopyTile(const Window& from, const Window& to, Elem elem) {
 }
 
 // Groups whose sources differ get a tile each; else there is one for all.
-void TileCta::ChooseInstances(const ir::CopySync& op, Threads threads) {
-  std::vector<int>& instances = instances_[kernel_.views[op.dst].storage.value];
+void TileCta::ChooseInstances(const void* node, ir::ViewId src, ir::ViewId dst, Threads threads) {
+  std::vector<int>& instances = instances_[kernel_.views[dst].storage.value];
   if (instances.empty()) return;
+  // The groups of other strands have tiles of their own.
+  const TilePlan::OpPlan* plan = concurrent() ? launch_.plan->Find(node) : nullptr;
+  const bool each = plan != nullptr && plan->unit != kMaxCtaThreads;
+  const int first = each ? threads[0] / 32 : 0;
   std::vector<Window> sources;
   int last = -1;
   for (const int t : threads) {
     if (t / 32 == last) continue;
     last = t / 32;
-    Window source = Open(op.src, t);
+    Window source = Open(src, t);
     auto at = std::find(sources.begin(), sources.end(), source);
     if (at == sources.end()) at = sources.insert(at, std::move(source));
-    instances[static_cast<size_t>(last)] = static_cast<int>(at - sources.begin());
+    instances[static_cast<size_t>(last)] = first + static_cast<int>(at - sources.begin());
   }
 }
 
-void TileCta::Exec(const ir::CopySync& op, Threads threads, int) {
-  ChooseInstances(op, threads);
-  // Done once for each pair of tiles that the executing threads name.
+// Done once for each pair of tiles that the executing threads name.
+void TileCta::Copy(const void* node, ir::ViewId src, ir::ViewId dst, Threads threads) {
+  ChooseInstances(node, src, dst, threads);
   std::vector<std::pair<Window, Window>> done;
   for (const int t : threads) {
-    std::pair<Window, Window> copy{Open(op.src, t), Open(op.dst, t)};
+    std::pair<Window, Window> copy{Open(src, t), Open(dst, t)};
     if (std::find(done.begin(), done.end(), copy) != done.end()) continue;
     if (copy.first.data != nullptr && copy.second.data != nullptr) {
       CopyTile(copy.first, copy.second, StorageOf(copy.first.storage).elem);
     }
     done.push_back(std::move(copy));
   }
+}
+void TileCta::Exec(const ir::CopySync& op, Threads threads, int) {
+  Copy(&op, op.src, op.dst, threads);
+}
+void TileCta::Exec(const ir::CopyAsync& op, Threads threads, int) {
+  Copy(&op, op.src, op.dst, threads);
+}
+void TileCta::Exec(const ir::TmaLoad& op, Threads threads, int) {
+  Copy(&op, op.src, op.dst, threads);
+}
+void TileCta::Exec(const ir::TmaStore& op, Threads threads, int) {
+  Copy(&op, op.src, op.dst, threads);
 }
 
 void TileCta::Exec(const ir::FillTile& op, Threads threads, int) {

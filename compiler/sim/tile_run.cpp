@@ -78,6 +78,8 @@ Report RunTile(const ir::Module& module, std::string_view name, std::span<const 
   launch.kernel = &kernel;
   launch.params = bound.params;
   launch.threads = ThreadsOf(kernel);
+  const TilePlan plan(kernel, launch.threads);
+  launch.plan = &plan;
   launch.step_limit = options.step_limit;
   launch.param_strides.resize(kernel.storages.size());
   for (size_t i = 0; i < kernel.params.size(); ++i) {

@@ -147,6 +147,9 @@ void IssueLoad(Warp& w, const FlatOp& op, uint32_t lane, uint32_t slot) {
   Clock& progress = cta.mbarriers[slot].current.seen;
   progress.Raise(cta.agents.Progress(w.index), w.clock);
   ++w.clock;
+  if (cta.timeline != nullptr) {
+    load.lands = cta.timeline->Copy(w, true, box.bytes(), std::string(name));
+  }
   cta.tma.queue.push_back(std::move(load));
 }
 
@@ -183,6 +186,9 @@ void IssueStore(Warp& w, const FlatOp& op, uint32_t lane) {
     const auto first = poison.begin() + byte;
     poisoned = poisoned || std::any_of(first, first + bytes, [](uint8_t p) { return p != 0; });
   });
+  if (cta.timeline != nullptr) {
+    stores.done = cta.timeline->Copy(w, false, box.bytes(), std::string(name));
+  }
   if (poisoned) {
     cta.findings().Add(kinds::SimUninitialisedRead, cta.Loc(w), {}, "a TMA store",
                        fmt::format("in `{}`", name));
@@ -222,6 +228,7 @@ void ExecTmaStoreWait(Warp& w, const ir::TmaStoreWait& node) {
   for (uint32_t l = 0; l < kLanes && !w.stores.empty(); ++l) {
     BulkStores& stores = w.stores[l];
     if (((w.active >> l) & 1u) == 0 || stores.groups.size() <= pending) continue;
+    if (w.cta->timeline != nullptr) w.cta->timeline->Wait(w, stores.done, "TMA store");
     const size_t complete = stores.groups.size() - pending;
     stores.read = std::max(stores.read, stores.groups[complete - 1]);
     if (stores.read != 0) Learn(w, l, ThreadAgent(w, AgentKind::StoreRead, l), stores.read);
@@ -261,7 +268,7 @@ void LandTmaLoad(Cta& cta, size_t place) {
     std::memset(&cta.shared_poison[shared], 0, kChunk);
     LandLoad(cta, load.number, agent, epoch, cta.shadow.Head(shared));
   });
-  CompleteBytes(cta, load.slot, box.bytes(), load.phase, load.op);
+  CompleteBytes(cta, load.slot, box.bytes(), load.phase, load.op, load.lands);
 }
 
 }  // namespace choreo::sim

@@ -24,6 +24,7 @@ struct TmaLoad {  // issued, not landed
   uint32_t shared_offset = 0;  // of the box
   uint32_t slot = 0;
   uint32_t phase = 0;  // of the slot at issue
+  uint64_t lands = 0;  // modelled time
 };
 
 struct TmaEngine {

@@ -54,6 +54,7 @@ struct BulkStores {
   uint32_t issued = 0, read = 0, written = 0;  // the last one; known to be read; known to be done
   std::vector<uint32_t> groups;                // last number of each committed group not yet done
   uint32_t op = 0;                             // of the last one
+  uint64_t done = 0;                           // modelled time
 };
 
 struct PendingWait {  // for a phase of an mbarrier slot, by some lanes
@@ -83,6 +84,8 @@ struct Warp {
   std::array<uint32_t, 64> eval_masks{};  // of conditional subexpressions
   uint32_t eval_depth = 0;
   uint64_t steps = 0;
+  uint64_t time = 0;         // modelled; stays 0 without a timeline
+  uint64_t copies_done = 0;  // when its cp.async copies have landed
 
   bool exited = false;
   Waiting waiting = Waiting::No;
