@@ -69,7 +69,7 @@ void BM_SimulateV1(benchmark::State& state) {
   options.emit = choreo::driver::Emit::Lowered;
   const Compilation compilation = CompileKernel(KernelText(), options);
   std::string problem;
-  const auto shape = choreo::driver::ParseShape("B=1,H=1,Q_SEQ=512", problem);
+  const auto shape = choreo::driver::ParseShape("B=1,H=1,S=512", problem);
   for (auto _ : state) {
     choreo::diag::Emitter diags;
     const auto execution =

@@ -39,6 +39,8 @@ struct Program {
   std::string input_hash;   // of everything that decides the output
   std::string output_name;  // what the printed file calls itself; empty: by the module's source
   LineDirectives line_directives = LineDirectives::Generated;
+  // > 0: every wait of a kernel ends, and the kernel with it, after this many milliseconds.
+  int debug_waits_ms = 0;
 };
 
 std::string PrintCuda(const Program& program);

@@ -234,7 +234,7 @@ TEST(CodegenHostTest, HostMemoryIsStaged) {
   EXPECT_THAT(text, HasSubstr("y_staged.copy_back();"));
   EXPECT_THAT(text, Not(HasSubstr("x_staged.copy_back();")));
   EXPECT_THAT(text, HasSubstr("{\"say \\\"what\\\"\", \"k.co\"},"));
-  EXPECT_THAT(text, HasSubstr("errors.check();"));
+  EXPECT_THAT(text, HasSubstr("launch.wait(errors);"));
 }
 
 TEST(CodegenProgramTest, HostTextIsByteForByteUnderItsLines) {

@@ -30,6 +30,7 @@ void OpPrinter::Print(const ir::NamedBarrierArrive& op) {
 // ---- roles ------------------------------------------------------------------------------------
 
 void OpPrinter::Print(const ir::RoleBegin& op) {
+  role_ = op.name;
   // Where a long branch begins, the reader wants to know whose it is.
   out_.Line(fmt::format("// role {}: threads {} to {}", op.name, op.first_thread,
                         op.first_thread + op.threads - 1));
@@ -67,7 +68,20 @@ void OpPrinter::Print(const ir::MbarrierExpectTx& op) {
   Line(fmt::format("ptx::mbarrier_arrive_expect_tx({}, {});", Slot(op.event, op.slot), op.bytes));
 }
 
+// A wait that reports itself when it takes too long (`--debug-waits`).
+void OpPrinter::PrintBoundedWait(const ir::MbarrierWait& op) {
+  const int milliseconds = program_.debug_waits_ms;
+  errors_.push_back({loc_, fmt::format("{}waited {} ms for event `{}`",
+                                       role_.empty() ? "" : fmt::format("role `{}` ", role_),
+                                       milliseconds, kernel_.storages[op.event].name)});
+  CHOREO_CHECK(errors_.size() <= UINT16_MAX, "more checks than an error word can tell apart");
+  Line(fmt::format("choreo::debug_wait<{}>({}, {}, {}, {}, {}, {});", milliseconds,
+                   Slot(op.event, op.slot), exprs_.Print(op.parity), exprs_.Print(op.slot),
+                   device_.error_word, errors_.size(), loc_.line));
+}
+
 void OpPrinter::Print(const ir::MbarrierWait& op) {
+  if (program_.debug_waits_ms > 0) return PrintBoundedWait(op);
   Line(fmt::format("ptx::mbarrier_wait_parity({}, {});", Slot(op.event, op.slot),
                    exprs_.Print(op.parity)));
 }

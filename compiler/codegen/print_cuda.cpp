@@ -40,7 +40,7 @@ void PrintKernel(const Program& program, const ir::Kernel& kernel,
   out.Line("namespace choreo_gen {");
   out.Line("namespace {");
   out.Blank();
-  PrintKernelFunction(program, kernel, reserved, out);
+  const std::vector<ir::ErrorMessage> errors = PrintKernelFunction(program, kernel, reserved, out);
   if (program.line_directives == LineDirectives::Source) {
     out.Raw(fmt::format("#line {} \"{}\"", out.line() + 1, program.output_name));
   }
@@ -48,7 +48,7 @@ void PrintKernel(const Program& program, const ir::Kernel& kernel,
   out.Line("}  // namespace");
   out.Line("}  // namespace choreo_gen");
   out.Blank();
-  PrintHostFunction(program, kernel, reserved, out);
+  PrintHostFunction(program, kernel, errors, reserved, out);
   out.Line(fmt::format("// ---- end of {}", kernel.name));
 }
 

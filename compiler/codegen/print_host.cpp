@@ -15,9 +15,12 @@ namespace {
 class HostPrinter {
  public:
   HostPrinter(const Program& program, const ir::Kernel& kernel,
+              const std::vector<ir::ErrorMessage>& messages,
               const std::unordered_set<std::string>& reserved, TextWriter& out)
       : program_(program),
         kernel_(kernel),
+        messages_(messages),
+        arguments_(KernelArguments(program, kernel)),
         names_(kernel, reserved),
         exprs_(kernel, names_, nullptr),
         out_(out) {}
@@ -70,6 +73,8 @@ class HostPrinter {
 
   const Program& program_;
   const ir::Kernel& kernel_;
+  const std::vector<ir::ErrorMessage>& messages_;  // one an error code
+  const std::vector<KernelArgument> arguments_;
   Names names_;
   ExprPrinter exprs_;
   TextWriter& out_;
@@ -170,7 +175,7 @@ void HostPrinter::PlanChecks(bool staged) {
 }
 
 bool HostPrinter::IsMapped(size_t param) const {
-  for (const KernelArgument& argument : KernelArguments(kernel_)) {
+  for (const KernelArgument& argument : arguments_) {
     if (argument.kind == KernelArgument::Kind::Map &&
         kernel_.host.maps[static_cast<size_t>(argument.map)].param == static_cast<int>(param)) {
       return true;
@@ -225,8 +230,7 @@ void HostPrinter::DefineStrides() {
       const auto* ref = std::get_if<ir::VarRef>(&kernel_.exprs[strides[axis]].node);
       if (ref == nullptr) continue;
       bool used = false;
-      for (const KernelArgument& argument : KernelArguments(kernel_))
-        used |= argument.var == ref->var;
+      for (const KernelArgument& argument : arguments_) used |= argument.var == ref->var;
       if (!used) continue;
       out_.Line(
           fmt::format("const int64_t {} = {}.stride[{}];", names_.Define(ref->var), View(i), axis));
@@ -283,12 +287,12 @@ std::vector<std::string> HostPrinter::Stage() {
 
 void HostPrinter::MakeMaps() {
   maps_.resize(kernel_.host.maps.size());
-  for (const KernelArgument& argument : KernelArguments(kernel_)) {
+  for (const KernelArgument& argument : arguments_) {
     if (argument.kind != KernelArgument::Kind::Map) continue;
     const auto index = static_cast<size_t>(argument.map);
     const ir::TensorMap& map = kernel_.host.maps[index];
     const auto param = static_cast<size_t>(map.param);
-    const std::string name = names_.Define(MapName(kernel_, argument.map) + "s");
+    const std::string name = names_.Define(MapName(kernel_, argument.map, "maps"));
     out_.Line(fmt::format("static host::TensorMaps {}({}, {{{}}}, {});", name,
                           MapType(kernel_.params[param].elem), fmt::join(map.box, ", "),
                           map.swizzle));
@@ -297,18 +301,20 @@ void HostPrinter::MakeMaps() {
 }
 
 void HostPrinter::MakeErrors() {
-  if (kernel_.errors.empty()) return;
+  if (messages_.empty()) return;
   const std::string table = names_.Define("checks");
   out_.Line(fmt::format("static constexpr host::CheckInfo {}[] = {{", table));
   out_.Indent();
-  for (const ir::ErrorMessage& error : kernel_.errors) {
-    out_.Line(
-        fmt::format("{{{}, {}}},", CppString(error.text), CppString(program_.module.source_name)));
+  for (size_t i = 0; i < messages_.size(); ++i) {
+    const bool is_wait = i >= kernel_.errors.size();
+    out_.Line(fmt::format("{{{}, {}{}}},", CppString(messages_[i].text),
+                          CppString(program_.module.source_name),
+                          is_wait ? ", /*is_wait=*/true" : ""));
   }
   out_.Close("};");
   errors_ = names_.Define("errors");
   out_.Line(fmt::format("const host::ErrorSlot {}({}, {}, {}, {});", errors_, function_,
-                        params_.stream, table, kernel_.errors.size()));
+                        params_.stream, table, messages_.size()));
   error_word_ = errors_ + ".device()";
 }
 
@@ -332,14 +338,14 @@ void HostPrinter::Launch() {
   out_.Line(fmt::format("static host::KernelCache {};", cache));
   const std::string geometry = fmt::format("{}", fmt::join(grid_, ", "));
   std::string arguments;
-  for (const KernelArgument& argument : KernelArguments(kernel_)) {
+  for (const KernelArgument& argument : arguments_) {
     arguments += ", " + Argument(argument);
   }
   out_.Line(fmt::format("{}.run({}, {{{}, {}, {}}}, choreo_gen::{}{});", launch_, cache, geometry,
                         host.threads, host.shared_bytes, KernelFunctionName(kernel_), arguments));
   const bool wait = !host.async || !written_back.empty();
-  if (wait) out_.Line(fmt::format("{}.wait();", launch_));
-  if (!errors_.empty()) out_.Line(fmt::format("{}.{}();", errors_, wait ? "check" : "defer"));
+  if (wait) out_.Line(fmt::format("{}.wait({});", launch_, errors_));
+  if (!wait && !errors_.empty()) out_.Line(fmt::format("{}.defer();", errors_));
   for (const std::string& staged : written_back) out_.Line(fmt::format("{}.copy_back();", staged));
 }
 
@@ -375,8 +381,9 @@ HostParams MakeHostParams(const ir::Kernel& kernel, Names& names) {
 }
 
 void PrintHostFunction(const Program& program, const ir::Kernel& kernel,
+                       const std::vector<ir::ErrorMessage>& errors,
                        const std::unordered_set<std::string>& reserved, TextWriter& out) {
-  HostPrinter(program, kernel, reserved, out).Print();
+  HostPrinter(program, kernel, errors, reserved, out).Print();
 }
 
 }  // namespace choreo::codegen

@@ -24,10 +24,12 @@ struct Uses {
   bool error_word = false;
 };
 
-Uses UsesOf(const ir::Kernel& kernel) {
+Uses UsesOf(const Program& program, const ir::Kernel& kernel) {
   Uses uses;
+  const bool bounded = program.debug_waits_ms > 0;
   ir::ForEachOp(kernel.body, [&](const ir::Op& op) {
-    uses.error_word |= std::holds_alternative<ir::ErrorLatch>(op.node);
+    uses.error_word |= std::holds_alternative<ir::ErrorLatch>(op.node) ||
+                       (bounded && std::holds_alternative<ir::MbarrierWait>(op.node));
     if (const auto* load = std::get_if<ir::TmaLoadBox>(&op.node)) uses.maps.insert(load->map);
     if (const auto* store = std::get_if<ir::TmaStoreBox>(&op.node)) uses.maps.insert(store->map);
     ir::VisitFields(op, [&](const char*, const auto& field) {
@@ -70,11 +72,11 @@ class KernelPrinter {
                 const std::unordered_set<std::string>& reserved, TextWriter& out)
       : program_(program),
         kernel_(kernel),
-        uses_(UsesOf(kernel)),
+        uses_(UsesOf(program, kernel)),
         names_(kernel, reserved),
         out_(out) {}
 
-  void Print() {
+  std::vector<ir::ErrorMessage> Print() {
     names_.Define("ptx");
     const std::string bounds =
         kernel_.host.max_registers > 0
@@ -92,6 +94,7 @@ class KernelPrinter {
     OpPrinter ops(program_, kernel_, names_, exprs, device_, out_);
     ops.PrintBody(kernel_.body);
     out_.Close();
+    return ops.errors();
   }
 
  private:
@@ -103,11 +106,11 @@ class KernelPrinter {
   void PrintSignature() {
     std::vector<std::string> params;
     device_.maps.resize(kernel_.host.maps.size());
-    for (const KernelArgument& argument : KernelArguments(kernel_)) {
+    for (const KernelArgument& argument : KernelArguments(program_, kernel_)) {
       switch (argument.kind) {
         case KernelArgument::Kind::Map: {
           std::string& name = device_.maps[static_cast<size_t>(argument.map)];
-          name = names_.Define(MapName(kernel_, argument.map));
+          name = names_.Define(MapName(kernel_, argument.map, "map"));
           params.push_back(fmt::format("const __grid_constant__ CUtensorMap {}", name));
           break;
         }
@@ -228,9 +231,9 @@ class KernelPrinter {
 
 }  // namespace
 
-std::vector<KernelArgument> KernelArguments(const ir::Kernel& kernel) {
+std::vector<KernelArgument> KernelArguments(const Program& program, const ir::Kernel& kernel) {
   using Kind = KernelArgument::Kind;
-  const Uses uses = UsesOf(kernel);
+  const Uses uses = UsesOf(program, kernel);
   std::vector<KernelArgument> arguments;
   for (const int32_t map : uses.maps) arguments.push_back({Kind::Map, {}, {}, map});
   for (const ir::Param& param : kernel.params) {
@@ -255,20 +258,22 @@ const ir::Param& ParamOf(const ir::Kernel& kernel, ir::StorageId storage) {
   return kernel.params[static_cast<size_t>(kernel.storages[storage].param_index)];
 }
 
-std::string MapName(const ir::Kernel& kernel, int32_t map) {
+std::string MapName(const ir::Kernel& kernel, int32_t map, std::string_view what) {
   const std::vector<ir::TensorMap>& maps = kernel.host.maps;
   const auto at = static_cast<size_t>(map);
   int number = 1;
   for (size_t i = 0; i < at; ++i) number += maps[i].param == maps[at].param ? 1 : 0;
-  const std::string name = kernel.params[static_cast<size_t>(maps[at].param)].name + "_map";
+  const std::string name =
+      fmt::format("{}_{}", kernel.params[static_cast<size_t>(maps[at].param)].name, what);
   return number == 1 ? name : fmt::format("{}_{}", name, number);
 }
 
 std::string KernelFunctionName(const ir::Kernel& kernel) { return kernel.name + "_kernel"; }
 
-void PrintKernelFunction(const Program& program, const ir::Kernel& kernel,
-                         const std::unordered_set<std::string>& reserved, TextWriter& out) {
-  KernelPrinter(program, kernel, reserved, out).Print();
+std::vector<ir::ErrorMessage> PrintKernelFunction(const Program& program, const ir::Kernel& kernel,
+                                                  const std::unordered_set<std::string>& reserved,
+                                                  TextWriter& out) {
+  return KernelPrinter(program, kernel, reserved, out).Print();
 }
 
 }  // namespace choreo::codegen

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <vector>
 
@@ -21,17 +22,20 @@ struct KernelArgument {
 };
 // Only what the body uses: tensor maps, pointers and strides in the order of the parameters, then
 // dimensions and scalars.
-std::vector<KernelArgument> KernelArguments(const ir::Kernel& kernel);
+std::vector<KernelArgument> KernelArguments(const Program& program, const ir::Kernel& kernel);
 
 // Of the pointer's parameter.
 const ir::Param& ParamOf(const ir::Kernel& kernel, ir::StorageId storage);
-// "Q_map", "Q_map_2": what both sides call a tensor map, if the name is free.
-std::string MapName(const ir::Kernel& kernel, int32_t map);
+// "Q_map", "Q_map_2": what a tensor map is called, if the name is free; `what`: "map".
+std::string MapName(const ir::Kernel& kernel, int32_t map, std::string_view what);
 std::string KernelFunctionName(const ir::Kernel& kernel);
 
-void PrintKernelFunction(const Program& program, const ir::Kernel& kernel,
-                         const std::unordered_set<std::string>& reserved, TextWriter& out);
+// Returns what the host says to the error codes: the kernel's messages, then one a bounded wait.
+std::vector<ir::ErrorMessage> PrintKernelFunction(const Program& program, const ir::Kernel& kernel,
+                                                  const std::unordered_set<std::string>& reserved,
+                                                  TextWriter& out);
 void PrintHostFunction(const Program& program, const ir::Kernel& kernel,
+                       const std::vector<ir::ErrorMessage>& errors,
                        const std::unordered_set<std::string>& reserved, TextWriter& out);
 
 // "choreo::view<const choreo::bf16, 4> Q, int n, choreo::Stream stream = {}" and the names in it.

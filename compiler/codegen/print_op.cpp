@@ -32,7 +32,9 @@ void OpPrinter::PrintBody(const ir::Region& region) {
 
 void OpPrinter::PrintScope(const ir::Region& region) {
   names_.Enter();
+  const std::string role = role_;
   PrintBody(region);
+  role_ = role;
   names_.Leave();
 }
 

@@ -32,10 +32,13 @@ class OpPrinter {
         names_(names),
         exprs_(exprs),
         device_(device),
-        out_(out) {}
+        out_(out),
+        errors_(kernel.errors) {}
 
   // The ops in order; the caller has opened the scope.
   void PrintBody(const ir::Region& region);
+  // What the host says to an error code: the kernel's own messages, then one a bounded wait.
+  const std::vector<ir::ErrorMessage>& errors() const { return errors_; }
 
  private:
   void PrintScope(const ir::Region& region);  // with a naming scope of its own
@@ -98,6 +101,7 @@ class OpPrinter {
   }
 
   void PrintBarrier(std::string_view function, ir::ExprId id, int threads);
+  void PrintBoundedWait(const ir::MbarrierWait& op);
   // The shared address of a slot's mbarrier.
   std::string Slot(ir::StorageId event, ir::ExprId slot) const {
     return exprs_.SharedAddress(event, slot);
@@ -118,6 +122,8 @@ class OpPrinter {
   TextWriter& out_;
   uint32_t comment_line_ = 0;  // of the last comment in the open scopes
   ir::Loc loc_;                // of the op that is being printed
+  std::string role_;           // whose branch this is, as the open scopes say
+  std::vector<ir::ErrorMessage> errors_;
 };
 
 }  // namespace choreo::codegen

@@ -71,11 +71,13 @@ void WarnOfCuda(const SourceManager& sources, const lex::Unit& unit, diag::Emitt
 
 }  // namespace
 
-std::string InputHash(const SourceManager& sources, const lex::Unit& unit, Target target) {
+std::string InputHash(const GenerateInput& input) {
+  const SourceManager& sources = input.sources;
   Hasher hasher;
   hasher.Add(CROQTILE_VERSION);
-  hasher.Add(target == Target::Cuda ? "cuda" : "sim");
-  for (const lex::CommandLineDefine& define : unit.command_line_defines) {
+  hasher.Add(input.target == Target::Cuda ? "cuda" : "sim");
+  if (input.debug_waits_ms > 0) hasher.Add(fmt::to_string(input.debug_waits_ms));
+  for (const lex::CommandLineDefine& define : input.unit.command_line_defines) {
     hasher.Add(define.name);
     hasher.Add(define.body);
   }
@@ -87,8 +89,9 @@ std::string InputHash(const SourceManager& sources, const lex::Unit& unit, Targe
 std::string GenerateProgram(const GenerateInput& input, diag::Emitter& diags) {
   const lex::Unit& unit = input.unit;
   codegen::Program program{input.module, {}, {}, CROQTILE_VERSION, {}};
-  program.input_hash = InputHash(input.sources, unit, input.target);
+  program.input_hash = InputHash(input);
   program.line_directives = input.line_directives;
+  program.debug_waits_ms = input.debug_waits_ms;
   program.segments = Segments(input.sources, unit);
   for (const lex::CommandLineDefine& define : unit.command_line_defines) {
     program.defines.push_back({define.name, define.body});

@@ -21,11 +21,13 @@ struct GenerateInput {
   const ir::Module& module;
   const SourceManager& sources;
   codegen::LineDirectives line_directives;
+  int debug_waits_ms = 0;
 };
 std::string GenerateProgram(const GenerateInput& input, diag::Emitter& diags);
 
 // 16 hexadecimal digits of everything that decides what is generated: the files that were read (in
-// order, by content), the macros of the command line, the target and the compiler's version.
-std::string InputHash(const SourceManager& sources, const lex::Unit& unit, Target target);
+// order, by content), the macros of the command line, the target, the bound on waits and the
+// compiler's version.
+std::string InputHash(const GenerateInput& input);
 
 }  // namespace choreo::driver

@@ -140,6 +140,8 @@ bool IsMacroName(std::string_view define) {
   });
 }
 
+constexpr uint64_t kMaxDebugWaits = 3600 * 1000;  // an hour
+
 // What is wrong with options that parsed one by one; empty if nothing is.
 std::string Inconsistency(const Options& o) {
   if (o.command == Command::Explain || o.command == Command::View) return {};
@@ -162,6 +164,13 @@ std::string Inconsistency(const Options& o) {
   }
   if (target == Target::Sim && o.output_kind.value_or(OutputKind::Binary) != OutputKind::Binary) {
     return "`--target=sim` builds a binary; cubin and fatbin are for the GPU";
+  }
+  if (o.debug_waits != 0 && target == Target::Sim) {
+    return "`--debug-waits` is for the GPU; the simulator finds waits that do not end itself";
+  }
+  if (o.debug_waits > kMaxDebugWaits) {
+    return fmt::format("`--debug-waits={}`: at most {} milliseconds", o.debug_waits,
+                       kMaxDebugWaits);
   }
   if (o.command == Command::Compile && o.write_dependencies && o.output.empty()) {
     return "`-MD` needs `-o`: the dependency file is named after the output";

@@ -33,6 +33,7 @@ CompileOptions ToCompileOptions(const Options& options) {
   out.emit = options.emit;
   out.stop_after = options.stop_after;
   out.include_dirs = options.include_dirs;
+  out.debug_waits_ms = static_cast<int>(options.debug_waits);
   for (const std::string& define : options.defines) out.defines.push_back(ParseDefine(define));
   // Only the product stays of what is built: its lines are those of the source.
   if (options.command == Command::Build && !options.keep) {

@@ -136,16 +136,34 @@ void FragmentLowering::Reduce(const ir::FragReduce& reduce, ir::Region& out, ir:
     return max ? build_.Max(a, b) : build_.Add(a, b);
   };
   if (!max) Fill({reduce.row, build_.Float(0.0, elem)}, out, loc);
-  // First what the lane holds itself, then over the row's lanes.
-  ForElements(
-      LaneElements(kernel_, kernel_.storages[reduce.src]),
-      [&](ir::ExprId e, ir::Region& body) {
-        const ir::ExprId slot = RowSlot(e);
-        const ir::ExprId value = build_.Cast(build_.FragElem(reduce.src, {e}), elem);
-        Emit(body, loc,
-             ir::FragSet{reduce.row, {slot}, combine(build_.FragElem(reduce.row, {slot}), value)});
-      },
-      out, loc);
+  // First what the lane holds itself, then over the row's lanes. Four elements of a row are combined
+  // before they meet the row's value: a chain of one value after the other would be four times as
+  // long.
+  const int count = LaneElements(kernel_, kernel_.storages[reduce.src]);
+  const auto source = [&](ir::ExprId e) {
+    return build_.Cast(build_.FragElem(reduce.src, {e}), elem);
+  };
+  const auto into_row = [&](ir::ExprId slot, ir::ExprId value, ir::Region& body) {
+    const ir::ExprId row = build_.FragElem(reduce.row, {slot});
+    Emit(body, loc, ir::FragSet{reduce.row, {slot}, combine(row, value)});
+  };
+  constexpr int kFour = 4, kTwoRows = 8;  // elements of one row, of the lane's two
+  if (count % kTwoRows == 0) {
+    ForElements(
+        count / kFour,
+        [&](ir::ExprId four, ir::Region& body) {
+          const ir::ExprId slot = build_.Mod(four, 2);
+          const ir::ExprId e =
+              build_.Add(build_.Mul(build_.Div(four, 2), kTwoRows), build_.Mul(slot, 2));
+          const auto at = [&](int offset) { return source(build_.Add(e, offset)); };
+          into_row(slot, combine(combine(at(0), at(1)), combine(at(4), at(5))), body);
+        },
+        out, loc);
+  } else {
+    ForElements(
+        count,
+        [&](ir::ExprId e, ir::Region& body) { into_row(RowSlot(e), source(e), body); }, out, loc);
+  }
   AllReduce({reduce.reduce, reduce.row}, out, loc);
 }
 

@@ -27,22 +27,36 @@ Ranges::Ranges(const ir::Kernel& kernel) : kernel_(kernel) {
   for (const ir::Op& op : host.body.ops) {
     if (const auto* check = std::get_if<ir::Assert>(&op.node)) Assume(check->condition);
   }
-  Collect(kernel.body);
+  ScopeTracker scope(kernel, CtaThreads(kernel));
+  Collect(kernel.body, scope);
 }
 
-void Ranges::Collect(const ir::Region& region) {
-  ir::ForEachOp(region, [&](const ir::Op& op) {
+void Ranges::Collect(const ir::Region& region, ScopeTracker& scope) {
+  for (const ir::Op& op : region.ops) {
     if (const auto* let = std::get_if<ir::Let>(&op.node)) {
       lets_[let->var] = let->value;
+      // `cid = p - 1` where `p > 0`: what the threads that come by really hold.
+      if (scope.current().depth > 0) {
+        if (const auto range = scope.RangeOf(let->value)) exact_[let->var] = *range;
+      }
+      scope.Note(*let);
     } else if (const auto* loop = std::get_if<ir::For>(&op.node)) {
       const auto step = ir::AsInt(kernel_, loop->step);
       if (step && *step > 0) bounds_[loop->var] = {loop->low, loop->high};
-    } else if (const auto* parallel = std::get_if<ir::Parallel>(&op.node)) {
+    }
+    const auto* parallel = std::get_if<ir::Parallel>(&op.node);
+    const auto* narrowed = std::get_if<ir::InThreads>(&op.node);
+    if (parallel != nullptr) {
       for (size_t i = 0; i < parallel->vars.size(); ++i) {
         bounds_[parallel->vars[i]] = {ir::ExprId(), parallel->bounds[i]};
       }
+      scope.Enter(*parallel);
+    } else if (narrowed != nullptr) {
+      scope.Enter(*narrowed);
     }
-  });
+    ir::VisitRegions(op, [&](const ir::Region& inner) { Collect(inner, scope); });
+    if (parallel != nullptr || narrowed != nullptr) scope.Leave();
+  }
 }
 
 // a && b, a == b of dimensions, and a % constant == 0.
@@ -154,7 +168,11 @@ std::optional<Ranges::Form> Ranges::Extreme(Form form, bool largest) const {
     if (!var) return form;
     const Rational r = form.at(var);
     std::optional<Form> value;
-    if (const auto let = lets_.find(var); let != lets_.end()) {
+    if (const auto exact = exact_.find(var); exact != exact_.end()) {
+      value.emplace();
+      const bool upper = (r.num > 0) == largest;
+      Add(*value, kConstant, {upper ? exact->second.second : exact->second.first, 1});
+    } else if (const auto let = lets_.find(var); let != lets_.end()) {
       value = Linear(let->second);
     } else if (const auto bound = bounds_.find(var); bound != bounds_.end()) {
       const bool upper = (r.num > 0) == largest;

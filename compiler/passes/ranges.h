@@ -11,6 +11,7 @@
 
 #include "ir/builder.h"
 #include "ir/ir.h"
+#include "passes/scope.h"
 
 namespace choreo::passes {
 
@@ -29,7 +30,7 @@ class Ranges {
   // Σ coefficient · variable + constant; the constant stands at the invalid variable.
   using Form = std::map<ir::VarId, Rational>;
 
-  void Collect(const ir::Region& region);
+  void Collect(const ir::Region& region, ScopeTracker& scope);
   void Assume(ir::ExprId condition);
   ir::VarId Same(ir::VarId var) const;  // the representative of the variables asserted equal
   std::optional<Form> Linear(ir::ExprId e) const;
@@ -45,6 +46,8 @@ class Ranges {
   std::unordered_map<ir::VarId, ir::ExprId> lets_;
   std::unordered_map<ir::VarId, std::pair<ir::ExprId, ir::ExprId>>
       bounds_;  // low, high (exclusive)
+  // Values over the threads of a narrowed scope, smallest and largest.
+  std::unordered_map<ir::VarId, std::pair<int64_t, int64_t>> exact_;
   std::unordered_map<ir::VarId, ir::VarId> equal_;
   std::set<std::pair<ir::VarId, int64_t>> divisible_;
 };

@@ -210,6 +210,18 @@ void ScopeTracker::Leave() {
   stack_.pop_back();
 }
 
+std::optional<std::pair<int64_t, int64_t>> ScopeTracker::RangeOf(ir::ExprId e) const {
+  std::optional<std::pair<int64_t, int64_t>> range;
+  for (int t = 0; t < threads_; ++t) {
+    if (!current().active.test(static_cast<size_t>(t))) continue;
+    const auto value = Value(e, t);
+    if (!value) return std::nullopt;
+    if (!range) range = {*value, *value};
+    range = {std::min(range->first, *value), std::max(range->second, *value)};
+  }
+  return range;
+}
+
 std::optional<int64_t> ScopeTracker::Value(ir::ExprId e, int t) const {
   const ir::ExprNode& node = kernel_.exprs[e].node;
   if (const auto* c = std::get_if<ir::IntConst>(&node)) return c->value;

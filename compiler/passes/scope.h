@@ -5,6 +5,7 @@
 #include <bitset>
 #include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "ir/builder.h"
@@ -68,6 +69,9 @@ class ScopeTracker {
   void Enter(const ir::InThreads& inthreads);
   void Note(const ir::Let& let);  // names of values that predicates may use
   void Leave();
+  // Smallest and largest value of `e` over the active threads, if it is made of parallel variables
+  // and constants.
+  std::optional<std::pair<int64_t, int64_t>> RangeOf(ir::ExprId e) const;
 
  private:
   struct Frame {

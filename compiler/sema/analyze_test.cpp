@@ -40,9 +40,9 @@ TEST(Analyze, TheSequentialKernelIsTyped) {
   EXPECT_EQ(analyzed->Report(), "");
   EXPECT_EQ(analyzed->TypeOf("acc_s"), "`f32 [64, 128]` fragment");
   EXPECT_EQ(analyzed->TypeOf("acc_o"), "`f32 [64, 128]` fragment");
-  EXPECT_EQ(analyzed->TypeOf("Q_head"), "`bf16 [Q_SEQ, 128]` global view");
+  EXPECT_EQ(analyzed->TypeOf("Q_head"), "`bf16 [S, 128]` global view");
   EXPECT_EQ(analyzed->TypeOf("k_s"), "the data future of `bf16 [128, 128]`");
-  EXPECT_EQ(analyzed->TypeOf("tile"), "a variable bounded by `cdiv(Q_SEQ, 128)`");
+  EXPECT_EQ(analyzed->TypeOf("tile"), "a variable bounded by `cdiv(S, 128)`");
   EXPECT_TRUE(analyzed->Find("O")->written);
   EXPECT_FALSE(analyzed->Find("Q")->written);
   const auto function = analyzed->file.functions.IdAt(0);
@@ -50,7 +50,7 @@ TEST(Analyze, TheSequentialKernelIsTyped) {
   for (const EntityId dim : analyzed->result.dims.at(function)) {
     dims += analyzed->result.entities[dim].name + " ";
   }
-  EXPECT_EQ(dims, "B Q_SEQ H KV_SEQ H_KV ");
+  EXPECT_EQ(dims, "B S H H_KV ");
   EXPECT_EQ(analyzed->result.params.at(function).size(), 4u);
 }
 

@@ -208,7 +208,7 @@ errors() {
   local kernel binary
   for kernel in "${kernel_list[@]}"; do
     binary=$bin/$kernel-bf16-d128
-    expect_error "$kernel S=100" "Q_SEQ" env CHOREO_DISABLE_TIMING=1 "$binary" --batch 1 --heads 1 \
+    expect_error "$kernel S=100" "S must be" env CHOREO_DISABLE_TIMING=1 "$binary" --batch 1 --heads 1 \
       --seq 100
     expect_error "$kernel misaligned Q" "align" env CHOREO_DISABLE_TIMING=1 "$binary" --batch 1 \
       --heads 1 --seq 128 --offset 1

@@ -73,6 +73,8 @@ class Event {
     return true;
   }
 
+  cudaEvent_t native() const { return event_.get(); }
+
   // Milliseconds between two recorded events; waits for both.
   float ms_since(const Event& start) const {
     float ms = 0.0f;

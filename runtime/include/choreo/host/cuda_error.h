@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "choreo/host/deferred.h"
 #include "choreo/host/status.h"
 
 namespace choreo::host {
@@ -46,6 +47,8 @@ inline void check_cuda(cudaError_t result, const char* call, size_t bytes = 0) {
   if (result == cudaSuccess) return;
   (void)cudaGetLastError();  // a non-sticky error must not show up in the next check
   const status code = status_of(result);
+  // What a kernel latched before it ended says more than the fault.
+  if (code == status::kernel_fault) DeferredErrors::instance().raise();
   std::string message = cudaGetErrorString(result);
   if (code == status::no_device) {
     message = "no CUDA device: " + message + " (" + call + ": " + cudaGetErrorName(result) + ")";

@@ -22,6 +22,7 @@ namespace choreo::host {
 struct CheckInfo {
   const char* message;
   const char* file;
+  bool is_wait = false;  // one that is bounded for debugging
 };
 
 // Page-locked words, handed out and taken back; allocated in blocks that live as long as the
@@ -45,7 +46,7 @@ class ErrorWordPool {
     }
     ErrorWord* word = free_.back();
     free_.pop_back();
-    *word = ErrorWord{0, 0};
+    *word = ErrorWord{};
     return word;
   }
 
@@ -84,13 +85,14 @@ class ErrorSlot {
     if (failure != nullptr) std::rethrow_exception(failure);
   }
 
-  // After the launch: the event that follows it tells when the word is final.
+  // After the launch: the event that follows it tells when the word is final, as does a fault.
   void defer() const {
     auto after = std::make_shared<Event>();
     after->record(stream_);
     DeferredErrors::instance().add([=, word = word_, function = function_, checks = checks_,
                                     count = count_](std::exception_ptr& failure) {
-      if (!after->done()) return false;
+      if (cudaEventQuery(after->native()) == cudaErrorNotReady) return false;
+      (void)cudaGetLastError();
       failure = failure_of(function, *word, checks, count);
       return true;
     });
@@ -100,15 +102,19 @@ class ErrorSlot {
   static std::exception_ptr failure_of(const char* function, const ErrorWord& word,
                                        const CheckInfo* checks, int count) {
     const volatile ErrorWord& latched = word;
-    const uint32_t code = latched.code;
+    const int code = latched.code;
     if (code == 0) return nullptr;
-    const bool known = code <= static_cast<uint32_t>(count);
-    const std::string message = known ? checks[code - 1].message : "unknown check";
-    const std::string file = known ? checks[code - 1].file : "?";
+    const CheckInfo check = code <= count ? checks[code - 1] : CheckInfo{"unknown check", "?"};
+    std::string message = std::string(function) + ": ";
+    if (check.is_wait) {
+      message += std::string("a wait in the kernel did not end: ") + check.message + ", slot " +
+                 std::to_string(latched.slot) + ", parity " + std::to_string(latched.parity);
+    } else {
+      message += std::string("assertion failed in the kernel: ") + check.message;
+    }
+    message += std::string(" (") + check.file + ":" + std::to_string(latched.line) + ")";
     return std::make_exception_ptr(
-        error(status::assertion_failed, std::string(function) +
-                                            ": assertion failed in the kernel: " + message + " (" +
-                                            file + ":" + std::to_string(latched.line) + ")"));
+        error(check.is_wait ? status::kernel_fault : status::assertion_failed, message));
   }
 
   const char* function_;

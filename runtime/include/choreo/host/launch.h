@@ -94,12 +94,19 @@ class Launch {
 
   // Waits for the kernel, as every function does whose `parallel` is not `.async`.
   void wait() { fail_if(cudaStreamSynchronize(stream_.native()), "kernel"); }
+  // The same for a kernel with an error word: what the kernel says of itself comes first.
+  void wait(const ErrorSlot& errors) {
+    const cudaError_t result = cudaStreamSynchronize(stream_.native());
+    errors.check();
+    fail_if(result, "kernel");
+  }
 
  private:
   void fail_if(cudaError_t result, const char* what) const {
     if (result == cudaSuccess) return;
     (void)cudaGetLastError();
     const status code = status_of(result);
+    if (code == status::kernel_fault) DeferredErrors::instance().raise();
     throw error(code == status::internal ? status::launch_failed : code,
                 std::string(function_) + ": " + what + " failed on device " +
                     std::to_string(device_) + ": " + cudaGetErrorString(result) + " (" +

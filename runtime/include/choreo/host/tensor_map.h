@@ -35,22 +35,23 @@ inline decltype(&cuTensorMapEncodeTiled) tensor_map_encoder() {
   return encoder;
 }
 
-// 16 zeroed bytes on the current device: what the map of an empty tensor describes. A box of it
-// reads as zeros, as all boxes outside a tensor do.
-inline void* empty_tensor_memory(int device) {
+// What the map of an empty tensor describes: 16 bytes on the current device, zeros to those that
+// read, so that a box of it reads as zeros, as all boxes outside a tensor do; others to those that
+// write.
+inline void* empty_tensor_memory(int device, bool written) {
+  constexpr size_t kBytes = 16;
   static std::mutex mutex;
-  static std::array<void*, 64> memory{};
+  static std::array<unsigned char*, 64> memory{};
   const std::lock_guard<std::mutex> lock(mutex);
-  void*& found = memory[static_cast<size_t>(device) % memory.size()];
+  unsigned char*& found = memory[static_cast<size_t>(device) % memory.size()];
   if (found == nullptr) {
-    constexpr size_t kBytes = 16;
     void* made = nullptr;
-    check_cuda(cudaMalloc(&made, kBytes), "cudaMalloc", kBytes);
-    check_cuda(cudaMemset(made, 0, kBytes), "cudaMemset");
+    check_cuda(cudaMalloc(&made, 2 * kBytes), "cudaMalloc", 2 * kBytes);
+    check_cuda(cudaMemset(made, 0, 2 * kBytes), "cudaMemset");
     check_cuda(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
-    found = made;
+    found = static_cast<unsigned char*>(made);
   }
-  return found;
+  return written ? found + kBytes : found;
 }
 
 class TensorMaps {
@@ -94,7 +95,7 @@ class TensorMaps {
 
   static Key key_of(const Tensor& t, int device) {
     if (is_empty(t)) {
-      Key key{empty_tensor_memory(device), {}, {}};
+      Key key{empty_tensor_memory(device, t.written), {}, {}};
       key.extent.fill(1);
       key.stride.fill(16);
       return key;

@@ -62,4 +62,31 @@ __device__ __forceinline__ void mbarrier_wait_parity(uint32_t mbar, uint32_t par
       : "memory");
 }
 
+// The same for `nanoseconds` of %globaltimer; then stores `failure` to host-visible memory and
+// traps. Everything is in the asm for the same reason.
+__device__ __forceinline__ void mbarrier_wait_parity_or_trap(uint32_t mbar, uint32_t parity,
+                                                             uint64_t nanoseconds, void* word,
+                                                             uint64_t failure) {
+  asm volatile(
+      "{\n"
+      ".reg .pred p, q;\n"
+      ".reg .u64 start, now;\n"
+      "mov.u64 start, %%globaltimer;\n"
+      "CHOREO_WAIT:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
+      "@p bra CHOREO_DONE;\n"
+      "mov.u64 now, %%globaltimer;\n"
+      "sub.u64 now, now, start;\n"
+      "setp.lt.u64 q, now, %2;\n"
+      "@q bra CHOREO_WAIT;\n"
+      "st.volatile.u64 [%3], %4;\n"
+      "fence.acq_rel.sys;\n"
+      "trap;\n"
+      "CHOREO_DONE:\n"
+      "}"
+      :
+      : "r"(mbar), "r"(parity), "l"(nanoseconds), "l"(word), "l"(failure)
+      : "memory");
+}
+
 }  // namespace choreo::ptx
