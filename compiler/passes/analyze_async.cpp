@@ -10,6 +10,7 @@ namespace choreo::passes {
 namespace {
 
 constexpr size_t kMostAgents = 64;
+constexpr size_t kMostSteps = 40000;  // of all traces together
 
 struct Features {
   bool async = false;   // futures, events or roles
@@ -59,7 +60,12 @@ class Analysis {
   void Judge() {
     const std::vector<Launch> launches = SampleLaunches(in_.kernel);
     std::vector<std::vector<Trace>> runs;
-    for (const Launch& launch : launches) runs.push_back(TracesOf(launch));
+    size_t steps = 0;
+    for (const Launch& launch : launches) {
+      if (steps > kMostSteps) break;
+      runs.push_back(TracesOf(launch));
+      for (const Trace& trace : runs.back()) steps += trace.steps.size();
+    }
     if (in_.findings.has_errors()) {
       skipped_ = {};
       return;

@@ -7,8 +7,8 @@
 namespace choreo::passes {
 namespace {
 
-constexpr size_t kMostSteps = 20000;  // of a trace; a longer one is cut off
-constexpr size_t kMostWork = 200000;  // ops executed for a trace
+constexpr size_t kMostSteps = 8000;  // of a trace; a longer one is cut off
+constexpr size_t kMostWork = 80000;  // ops executed for a trace
 constexpr int64_t kPlainIterations = 2;
 
 bool IsAsync(const ir::Op& op) {
