@@ -288,7 +288,7 @@ bool Execute(Warp& w, const FlatOp& op) {
 
 void RunWarp(Warp& w, uint64_t quantum) {
   const Program& program = w.cta->program();
-  while (quantum != 0 && w.waiting == Waiting::No) {
+  while (quantum != 0 && w.waiting == Waiting::No && !w.cta->launch->stop) {
     const FlatOp& op = program.ops[w.pc];
     if (++w.steps > w.cta->launch->options.step_limit) {
       w.cta->findings().Add(diag::kinds::SimStepLimit, op.loc, {},

@@ -236,6 +236,7 @@ uint32_t UsableSlot(Warp& w, uint32_t lane, ir::StorageId event_id, int32_t inde
   };
   if (slot.count == 0) {
     report("which was never initialised");
+    cta.launch->stop = true;  // whatever it orders is not ordered now
     return kNoSlot;
   }
   if (slot.init_epoch == 0) {

@@ -179,10 +179,34 @@ void Timeline::Exited(Warp& w) {
   trace_.cycles = std::max(trace_.cycles, w.time);
 }
 
+// What a warpgroup did before its only role began belongs to the role.
+void Timeline::MergePrologues() {
+  std::vector<uint32_t> target(trace_.tracks.size());
+  for (uint32_t i = 0; i < target.size(); ++i) target[i] = i;
+  for (const auto& [key, track] : tracks_) {
+    if (key.second != nullptr) continue;
+    const auto in_group = [&](const auto& other) { return other.first.first == key.first; };
+    const auto count = std::count_if(tracks_.begin(), tracks_.end(), in_group);
+    const auto role = std::find_if(tracks_.begin(), tracks_.end(), [&](const auto& other) {
+      return in_group(other) && other.first.second != nullptr;
+    });
+    if (count == 2) target[track.index] = role->second.index;
+  }
+  std::vector<std::string> names;
+  std::vector<uint32_t> renumbered(target.size());
+  for (uint32_t i = 0; i < target.size(); ++i) {
+    renumbered[i] = static_cast<uint32_t>(names.size());
+    if (target[i] == i) names.push_back(trace_.tracks[i]);
+  }
+  for (TraceSpan& span : trace_.spans) span.track = renumbered[target[span.track]];
+  trace_.tracks = std::move(names);
+}
+
 void Timeline::Finish() {
   for (Warp& w : cta_.warps) {
     if (!w.exited) Exited(w);  // blocked for ever
   }
+  MergePrologues();
   std::stable_sort(trace_.spans.begin(), trace_.spans.end(),
                    [](const TraceSpan& a, const TraceSpan& b) { return a.start < b.start; });
 }

@@ -75,6 +75,7 @@ class Timeline {
   uint32_t NewTrack(std::string name);
   uint32_t EngineTrack(const std::string& name);
   void Close(Warp& w);
+  void MergePrologues();
   void Add(uint32_t track, SpanKind kind, std::string name, uint32_t line, uint64_t start,
            uint64_t end);
   std::string LineText(uint32_t line) const;
