@@ -162,7 +162,6 @@ void EventSites::AddTrigger(const ir::Op& op, const ir::EventTrigger& trigger,
   site.loc = op.loc;
   site.active = scope_.current().active;
   site.unsynced |= state_.accessed;
-  site.each_warp |= state_.accessed || state_.lagging;
   site.loads.clear();
   for (const ir::VarId future : trigger.futures) {
     const auto it = loads_.find(future);
@@ -176,6 +175,8 @@ void EventSites::AddTrigger(const ir::Op& op, const ir::EventTrigger& trigger,
   }
   const bool after = !trigger.futures.empty();
   if (after) site.issuers = Issuers(trigger, site);
+  // `trigger … after` publishes its loads alone, whatever else the path accessed.
+  site.each_warp |= state_.lagging || (state_.accessed && !after);
   if (!again) events_[trigger.event].triggers.push_back(&op);
   for (Generation& g : generations) {
     // Each trigger of a scalar event is a generation of its own for the path.
@@ -188,16 +189,20 @@ void EventSites::AddTrigger(const ir::Op& op, const ir::EventTrigger& trigger,
   generations.push_back({trigger.event, after, site.active, trigger.order, {&op}});
 }
 
-void EventSites::Plan(ir::StorageId id, EventPlan& plan) {
+// Which warpgroups arrive warp by warp: one that has to at one site does at all.
+void EventSites::ArriveForThemselves(EventPlan& plan) const {
   for (const ir::Op* op : plan.triggers) {
     const TriggerSite& site = triggers_.at(op);
-    if (!site.issuers.empty() || !site.each_warp) continue;
+    if (!site.each_warp) continue;
     for (int g = 0; g < kMaxThreads / kWarpgroupSize; ++g) {
-      if ((site.active & ThreadRange(g * kWarpgroupSize, kWarpgroupSize)).any()) {
-        plan.each_warp.insert(g);
-      }
+      if ((site.active & ThreadRange(g * kWarpgroupSize, kWarpgroupSize)).none()) continue;
+      (site.issuers.empty() ? plan.each_warp : plan.each_warp_after).insert(g);
     }
   }
+}
+
+void EventSites::Plan(ir::StorageId id, EventPlan& plan) {
+  ArriveForThemselves(plan);
   // Arrivals by thread: sites of one path are its generations, one after the other.
   std::map<int, int> plain, after;
   std::vector<const TriggerSite*> seen;
@@ -220,7 +225,9 @@ void EventSites::Plan(ir::StorageId id, EventPlan& plan) {
     if (site.issuers.empty()) {
       for (const int t : Arrivals(*op)) plain[t] = std::max(plain[t], site.in_generation);
     } else {
-      for (const int t : site.issuers) after[t] = std::max(after[t], site.in_generation);
+      for (const std::vector<int>& threads : {site.issuers, Arrivals(*op)}) {
+        for (const int t : threads) after[t] = std::max(after[t], site.in_generation);
+      }
     }
   }
   for (const auto& [thread, count] : plain) plan.arrivals += count;
@@ -230,9 +237,11 @@ void EventSites::Plan(ir::StorageId id, EventPlan& plan) {
 std::vector<int> EventSites::Arrivals(const ir::Op& op) const {
   const TriggerSite& site = triggers_.at(&op);
   const EventPlan& plan = events_.at(std::get<ir::EventTrigger>(op.node).event);
+  const bool after = !site.issuers.empty();
   std::vector<int> threads;
   for (int g = 0; g < kMaxThreads / kWarpgroupSize; ++g) {
-    const bool each_warp = plan.each_warp.contains(g);
+    const bool each_warp = (after ? plan.each_warp_after : plan.each_warp).contains(g);
+    if (after && !each_warp) continue;
     const int size = each_warp ? kWarpSize : kWarpgroupSize;
     for (int first = g * kWarpgroupSize; first < (g + 1) * kWarpgroupSize; first += size) {
       const ThreadSet here = site.active & ThreadRange(first, size);
@@ -247,6 +256,10 @@ std::vector<int> EventSites::Arrivals(const ir::Op& op) const {
       }
     }
   }
+  // An issuer arrives with the bytes it expects.
+  std::erase_if(threads, [&](int t) {
+    return std::find(site.issuers.begin(), site.issuers.end(), t) != site.issuers.end();
+  });
   return threads;
 }
 

@@ -6,7 +6,8 @@
 // A plain trigger counts once a path, by one elected thread, where all of the path's warps are
 // known to be there: an MMA or a barrier of the path stands between its last wait and the trigger.
 // Else each warp arrives for itself: a warp that lags must not have its generation completed
-// without it.
+// without it. Likewise for loads: beside the thread that issues them, each of the path's other
+// warps that may lag arrives.
 #pragma once
 
 #include <map>
@@ -37,8 +38,8 @@ struct WaitSite {
 struct EventPlan {
   std::vector<const ir::Op*> waits, triggers;  // in program order
   int arrivals = 0;                            // a generation
-  // Warpgroups whose warps arrive each for themselves.
-  std::set<int> each_warp;
+  // Warpgroups whose warps arrive each for themselves, at plain triggers and at those of loads.
+  std::set<int> each_warp, each_warp_after;
 };
 
 class EventSites {
@@ -48,7 +49,7 @@ class EventSites {
   const TriggerSite& Trigger(const ir::Op& op) const { return triggers_.at(&op); }
   const WaitSite& Wait(const ir::Op& op) const { return waits_.at(&op); }
   const std::map<ir::StorageId, EventPlan>& events() const { return events_; }
-  // The threads that arrive at a plain trigger.
+  // The threads that arrive at a plain trigger; at that of loads, those that do not issue.
   std::vector<int> Arrivals(const ir::Op& op) const;
   // Loads that a trigger binds; the others are lost.
   bool IsBound(const ir::TmaLoad* load) const { return bound_.contains(load); }
@@ -82,6 +83,7 @@ class EventSites {
                   std::vector<Generation>& generations);
   std::vector<int> Issuers(const ir::EventTrigger& trigger, const TriggerSite& site) const;
   void Plan(ir::StorageId id, EventPlan& plan);
+  void ArriveForThemselves(EventPlan& plan) const;
 
   const ir::Kernel& kernel_;
   PassContext& context_;

@@ -243,16 +243,14 @@ ir::ExprId EventLowering::IsOneOf(const std::vector<int>& who, const ThreadSet& 
 
 void EventLowering::Trigger(const ir::Op& op, const ir::EventTrigger& trigger, ir::Region& out) {
   const TriggerSite& site = sites_.Trigger(op);
-  if (!trigger.futures.empty()) {
-    Issue(site, trigger, out);
-    return;
-  }
+  if (!trigger.futures.empty()) Issue(site, trigger, out);
   const std::vector<int> arrivals = sites_.Arrivals(op);
   if (arrivals.empty()) return;
   Scope scope;
   scope.active = site.active;
   // What the lanes of a warp did is done before one of them says so.
-  if (site.unsynced && scope.whole_warps()) out.ops.push_back({op.loc, ir::SyncWarp{}});
+  if (site.unsynced && site.issuers.empty() && scope.whole_warps())
+    out.ops.push_back({op.loc, ir::SyncWarp{}});
   ir::Region arrive;
   arrive.ops.push_back(
       {op.loc, ir::MbarrierArrive{trigger.event, Slot(trigger.event, trigger.order)}});

@@ -87,9 +87,10 @@ int CtaThreads(const ir::Kernel& kernel) {
 
 Dependence::Dependence(const ir::Kernel& kernel) : kernel_(kernel) {
   bits_.resize(kernel.vars.size());
+  declared_at_.resize(kernel.vars.size());
   do {
     changed_ = false;
-    Visit(kernel.body, 0);
+    Visit(kernel.body);
   } while (changed_);
 }
 
@@ -121,31 +122,44 @@ unsigned Dependence::Of(const ir::View& view) const {
   return bits;
 }
 
-void Dependence::Visit(const ir::Region& region, unsigned control) {
+unsigned Dependence::ConditionsSince(size_t depth) const {
+  unsigned bits = 0;
+  for (size_t i = depth; i < conditions_.size(); ++i) bits |= conditions_[i];
+  return bits;
+}
+
+void Dependence::VisitUnder(unsigned condition, const ir::Region& region) {
+  conditions_.push_back(condition);
+  Visit(region);
+  conditions_.pop_back();
+}
+
+void Dependence::Visit(const ir::Region& region) {
   for (const ir::Op& op : region.ops) {
     if (const auto* let = std::get_if<ir::Let>(&op.node)) {
       Add(let->var, Of(let->value));
     } else if (const auto* decl = std::get_if<ir::VarDecl>(&op.node)) {
+      declared_at_[decl->var] = conditions_.size();
       Add(decl->var, Of(decl->init));
     } else if (const auto* assign = std::get_if<ir::Assign>(&op.node)) {
-      Add(assign->var, Of(assign->value) | control);
+      Add(assign->var, Of(assign->value) | ConditionsSince(declared_at_[assign->var]));
     } else if (const auto* loop = std::get_if<ir::For>(&op.node)) {
       const unsigned bounds = Of(loop->low) | Of(loop->high) | Of(loop->step);
       Add(loop->var, bounds);
-      Visit(loop->body, control | bounds);
+      VisitUnder(bounds, loop->body);
     } else if (const auto* loop = std::get_if<ir::While>(&op.node)) {
-      Visit(loop->body, control | Of(loop->condition));
+      VisitUnder(Of(loop->condition), loop->body);
     } else if (const auto* branch = std::get_if<ir::If>(&op.node)) {
-      Visit(branch->then_body, control | Of(branch->condition));
-      Visit(branch->else_body, control | Of(branch->condition));
+      VisitUnder(Of(branch->condition), branch->then_body);
+      VisitUnder(Of(branch->condition), branch->else_body);
     } else if (const auto* parallel = std::get_if<ir::Parallel>(&op.node)) {
       for (const ir::VarId var : parallel->vars) Add(var, LevelBit(parallel->level));
-      Visit(parallel->body, control);
+      Visit(parallel->body);
     } else if (const auto* narrowed = std::get_if<ir::InThreads>(&op.node)) {
-      Visit(narrowed->body, control | Of(narrowed->predicate));
+      VisitUnder(Of(narrowed->predicate), narrowed->body);
     } else if (const auto* apply = std::get_if<ir::Apply>(&op.node)) {
       for (const ir::VarId var : apply->vars) Add(var, kOnThread);
-      Visit(apply->body, control | kOnThread);
+      VisitUnder(kOnThread, apply->body);
     }
   }
 }

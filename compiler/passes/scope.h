@@ -41,7 +41,7 @@ int CtaThreads(const ir::Kernel& kernel);
 enum DependenceBits : unsigned { kOnWarpgroup = 1, kOnWarp = 2, kOnThread = 4 };
 
 // For every variable, on which thread indices its value may depend, through assignments and the
-// conditions around them.
+// conditions between them and its declaration: those around both hold for all who see it.
 class Dependence {
  public:
   explicit Dependence(const ir::Kernel& kernel);
@@ -50,11 +50,15 @@ class Dependence {
   unsigned Of(const ir::View& view) const;
 
  private:
-  void Visit(const ir::Region& region, unsigned control);
+  void Visit(const ir::Region& region);
+  void VisitUnder(unsigned condition, const ir::Region& region);
   void Add(ir::VarId var, unsigned bits);
+  unsigned ConditionsSince(size_t depth) const;
 
   const ir::Kernel& kernel_;
   IndexedVector<ir::VarId, unsigned> bits_;
+  IndexedVector<ir::VarId, size_t> declared_at_;  // depth of conditions
+  std::vector<unsigned> conditions_;              // around the op, outermost first
   bool changed_ = false;
 };
 

@@ -31,9 +31,10 @@ class TilePlanner {
  public:
   TilePlanner(const ir::Kernel& kernel, TilePlan& plan) : kernel_(kernel), plan_(plan) {
     depends_.resize(kernel.vars.size(), 0);
+    declared_at_.resize(kernel.vars.size(), 0);
     do {
       changed_ = false;
-      FindDependence(kernel.body, 0);
+      FindDependence(kernel.body);
     } while (changed_);
     scope_.active = Range(0, plan.threads_);
     scope_.size = plan.threads_;
@@ -80,22 +81,31 @@ class TilePlanner {
     changed_ = changed_ || (has | bits) != has;
     has |= bits;
   }
-  void FindDependence(const ir::Region& region, unsigned control) {
+  // Conditions between a variable's declaration and its assignment make it differ; those around
+  // both hold for all who see it.
+  void FindDependence(const ir::Region& region) {
     for (const ir::Op& op : region.ops) {
-      unsigned inside = control;
-      if (const auto* let = std::get_if<ir::Let>(&op.node)) Add(let->var, Of(let->value));
-      if (const auto* decl = std::get_if<ir::VarDecl>(&op.node)) Add(decl->var, Of(decl->init));
-      if (const auto* set = std::get_if<ir::Assign>(&op.node)) {
-        Add(set->var, Of(set->value) | control);
+      unsigned condition = 0;
+      if (const auto* let = std::get_if<ir::Let>(&op.node)) {
+        Add(let->var, Of(let->value));
+      } else if (const auto* decl = std::get_if<ir::VarDecl>(&op.node)) {
+        declared_at_[decl->var.value] = conditions_.size();
+        Add(decl->var, Of(decl->init));
+      } else if (const auto* set = std::get_if<ir::Assign>(&op.node)) {
+        unsigned bits = Of(set->value);
+        for (size_t i = declared_at_[set->var.value]; i < conditions_.size(); ++i) {
+          bits |= conditions_[i];
+        }
+        Add(set->var, bits);
       } else if (const auto* loop = std::get_if<ir::For>(&op.node)) {
-        inside |= Of(loop->low) | Of(loop->high) | Of(loop->step);
-        Add(loop->var, inside);
+        condition = Of(loop->low) | Of(loop->high) | Of(loop->step);
+        Add(loop->var, condition);
       } else if (const auto* loop = std::get_if<ir::While>(&op.node)) {
-        inside |= Of(loop->condition);
+        condition = Of(loop->condition);
       } else if (const auto* branch = std::get_if<ir::If>(&op.node)) {
-        inside |= Of(branch->condition);
+        condition = Of(branch->condition);
       } else if (const auto* narrowed = std::get_if<ir::InThreads>(&op.node)) {
-        inside |= Of(narrowed->predicate);
+        condition = Of(narrowed->predicate);
       } else if (const auto* parallel = std::get_if<ir::Parallel>(&op.node)) {
         const unsigned bits = parallel->level == ir::Level::Block    ? 0
                               : parallel->level == ir::Level::Thread ? kOnThread
@@ -104,7 +114,9 @@ class TilePlanner {
       } else if (const auto* apply = std::get_if<ir::Apply>(&op.node)) {
         for (const ir::VarId var : apply->vars) Add(var, kOnThread);
       }
-      ir::VisitRegions(op, [&](const ir::Region& r) { FindDependence(r, inside); });
+      conditions_.push_back(condition);
+      ir::VisitRegions(op, [&](const ir::Region& r) { FindDependence(r); });
+      conditions_.pop_back();
     }
   }
 
@@ -284,7 +296,9 @@ class TilePlanner {
 
   const ir::Kernel& kernel_;
   TilePlan& plan_;
-  std::vector<unsigned> depends_;
+  std::vector<unsigned> depends_;    // by variable
+  std::vector<size_t> declared_at_;  // by variable: the depth of conditions
+  std::vector<unsigned> conditions_;
   bool changed_ = false;
   Scope scope_;
   std::unordered_map<ir::VarId, std::vector<int64_t>> values_;  // of parallel variables, by thread

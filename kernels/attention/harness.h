@@ -7,9 +7,8 @@
 #pragma once
 
 #include <cstdio>
-#include <exception>
-#include <string>
 
+#include "../harness/run.h"
 #include "choreo/runtime.h"
 #include "harness/options.h"
 #include "harness/report.h"
@@ -17,24 +16,18 @@
 
 namespace attention {
 
-inline constexpr int kExitNoDevice = 77;  // the status by which test runners know a skipped test
+using harness::kExitNoDevice;
 
 // `attend(q, k, v, o, stream)` launches the kernel on [B, S, heads, Dim] views; `fill(x, seed,
 // tensor, limit, stream)` launches the input generator on a [rows, Dim] view.
 template <class T, int Dim, class Attend, class Fill>
 int Main(const char* kernel, int argc, char** argv, Attend attend, Fill fill) {
-  Options options;
-  try {
-    options = ParseOptions(argc, argv);
-  } catch (const UsageError& e) {
-    std::fprintf(stderr, "%s: %s\n", kernel, e.what());
-    return 2;
-  }
-  if (options.help) {
-    std::printf("%s", UsageText(kernel).c_str());
-    return 0;
-  }
-  try {
+  return harness::ExitStatus(kernel, [&] {
+    const Options options = ParseOptions(argc, argv);
+    if (options.help) {
+      std::printf("%s", UsageText(kernel).c_str());
+      return true;
+    }
     const choreo::Device device = choreo::current_device();
     const ShapeDefaults defaults = DefaultShapes(device.simulated);
     Report report(kernel, ElementName<T>(), device, options);
@@ -45,22 +38,8 @@ int Main(const char* kernel, int argc, char** argv, Attend attend, Fill fill) {
       passed = session.Run() && passed;
     }
     report.Close(passed);
-    return passed ? 0 : 1;
-  } catch (const UsageError& e) {
-    std::fprintf(stderr, "%s: %s\n", kernel, e.what());
-    return 2;
-  } catch (const choreo::error& e) {
-    const bool no_device =
-        e.code == choreo::status::no_device || e.code == choreo::status::unsupported_device;
-    std::fflush(stdout);
-    std::fprintf(stderr, "%s: error: %s%s\n", kernel, e.what(),
-                 no_device ? " (skipped: no sm_90 device)" : "");
-    return no_device ? kExitNoDevice : 1;
-  } catch (const std::exception& e) {
-    std::fflush(stdout);
-    std::fprintf(stderr, "%s: error: %s\n", kernel, e.what());
-    return 1;
-  }
+    return passed;
+  });
 }
 
 }  // namespace attention

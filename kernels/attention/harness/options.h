@@ -3,21 +3,18 @@
 // An option wins over the environment, the environment over the defaults of the target.
 #pragma once
 
-#include <charconv>
 #include <cstdint>
 #include <cstdlib>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "../../harness/command_line.h"
+
 namespace attention {
 
-struct UsageError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-inline constexpr int64_t kMaxExtent = 0x7fffffff;  // extents of a tile function are below 2^31
+using harness::kMaxExtent;
+using harness::UsageError;
 
 struct Options {
   int64_t batch = -1, heads = -1, kv_heads = -1;  // -1: the default of the target
@@ -70,56 +67,17 @@ inline std::string UsageText(const std::string& kernel) {
 
 namespace internal {
 
-inline int64_t ParseInteger(std::string_view where, std::string_view text, int64_t low,
-                            int64_t high) {
-  int64_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc() || end != text.data() + text.size() || value < low || value > high) {
-    throw UsageError(std::string(where) + ": `" + std::string(text) + "` is not an integer from " +
-                     std::to_string(low) + " to " + std::to_string(high));
-  }
-  return value;
-}
-
-inline std::vector<int64_t> ParseIntegers(std::string_view where, std::string_view text) {
-  std::vector<int64_t> values;
-  for (size_t begin = 0; begin <= text.size();) {
-    size_t end = text.find(',', begin);
-    if (end == std::string_view::npos) end = text.size();
-    values.push_back(ParseInteger(where, text.substr(begin, end - begin), 0, kMaxExtent));
-    begin = end + 1;
-  }
-  return values;
-}
-
-inline std::string_view Required(const std::string& where, std::string_view value) {
-  if (value.empty()) throw UsageError(where + " needs a value");
-  return value;
-}
-
 inline void ApplyEnvironment(Options& options) {
   if (const char* seq = std::getenv("MHA_SEQ"); seq && *seq) {
-    options.seqs = ParseIntegers("environment variable `MHA_SEQ`", seq);
+    options.seqs = harness::ParseIntegers("environment variable `MHA_SEQ`", seq);
   }
-  if (const char* off = std::getenv("CHOREO_DISABLE_TIMING"); off && *off) {
-    const std::string_view text = off;
-    if (text != "0" && text != "1") {
-      throw UsageError("environment variable `CHOREO_DISABLE_TIMING`: `" + std::string(text) +
-                       "` is neither 0 nor 1");
-    }
-    options.timing = text == "0";
-  }
+  options.timing = harness::TimingWanted();
 }
 
-inline void ApplyOption(Options& options, std::string_view name, std::string_view value) {
-  const std::string where = "option `" + std::string(name) + "`";
-  struct Field {
-    std::string_view name;
-    int64_t* value;
-    int64_t low, high;
-  };
+inline void ApplyOption(Options& options, const harness::CommandOption& option) {
+  const std::string where = "option `" + std::string(option.name) + "`";
   int64_t seed = options.seed;
-  const Field fields[] = {
+  const harness::IntegerOption fields[] = {
       {"--batch", &options.batch, 0, kMaxExtent},
       {"--heads", &options.heads, 0, kMaxExtent},
       {"--kv-heads", &options.kv_heads, 0, kMaxExtent},
@@ -131,21 +89,14 @@ inline void ApplyOption(Options& options, std::string_view name, std::string_vie
       {"--check-repeat", &options.check_repeat, 0, 1'000'000},
       {"--offset", &options.offset, 0, 4096},
   };
-  if (name == "--seq") {
-    options.seqs = ParseIntegers(where, Required(where, value));
-    return;
+  if (option.name == "--seq") {
+    options.seqs = harness::ParseIntegers(where, harness::Required(where, option.value));
+  } else if (option.name == "--json") {
+    options.json = std::string(harness::Required(where, option.value));
+  } else if (!harness::TakeInteger(fields, option)) {
+    throw harness::UnknownOption(option.name);
   }
-  if (name == "--json") {
-    options.json = std::string(Required(where, value));
-    return;
-  }
-  for (const Field& field : fields) {
-    if (field.name != name) continue;
-    *field.value = ParseInteger(where, Required(where, value), field.low, field.high);
-    options.seed = uint32_t(seed);
-    return;
-  }
-  throw UsageError("unknown option `" + std::string(name) + "`; --help lists them");
+  options.seed = uint32_t(seed);
 }
 
 }  // namespace internal
@@ -154,7 +105,7 @@ inline Options ParseOptions(int argc, char** argv) {
   Options options;
   internal::ApplyEnvironment(options);
   for (int i = 1; i < argc; ++i) {
-    std::string_view name = argv[i];
+    const std::string_view name = argv[i];
     if (name == "--help" || name == "-h") {
       options.help = true;
       continue;
@@ -163,18 +114,7 @@ inline Options ParseOptions(int argc, char** argv) {
       options.verify = false;
       continue;
     }
-    std::string_view value;
-    const size_t equals = name.find('=');
-    if (name.substr(0, 2) != "--") {
-      throw UsageError("unexpected argument `" + std::string(name) + "`; --help lists the options");
-    }
-    if (equals != std::string_view::npos) {
-      value = name.substr(equals + 1);
-      name = name.substr(0, equals);
-    } else if (i + 1 < argc) {
-      value = argv[++i];
-    }
-    internal::ApplyOption(options, name, value);
+    internal::ApplyOption(options, harness::NextOption(argc, argv, i));
   }
   if (!options.verify && !options.timing) {
     throw UsageError("--no-verify together with CHOREO_DISABLE_TIMING=1 leaves nothing to do");

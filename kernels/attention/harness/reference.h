@@ -6,7 +6,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -15,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "../../harness/run.h"
 #include "choreo/runtime.h"
 #include "inputs.h"
 #include "options.h"
@@ -40,11 +40,9 @@ struct Verification {
 
 namespace internal {
 
-template <class T>
-bool Finite(T value) {
-  constexpr uint16_t kExponent = std::is_same_v<T, choreo::bf16> ? 0x7f80 : 0x7c00;
-  return (std::bit_cast<uint16_t>(value) & kExponent) != kExponent;
-}
+using harness::Dot;
+using harness::Finite;
+using harness::Worse;
 
 // Positions of one head to compare: all of a short sequence if few rows exist at all, else the
 // ends, boundaries of 64- and 128-row tiles that differ from head to head, and some in between.
@@ -86,15 +84,6 @@ std::vector<float> GenerateHead(const Shape& shape, uint32_t seed, Tensor tensor
   return data;
 }
 
-inline double Dot(const float* a, const float* b, int64_t n) {
-  double sum[4] = {0, 0, 0, 0};  // four chains, so that the additions overlap
-  for (int64_t i = 0; i + 4 <= n; i += 4) {
-    for (int j = 0; j < 4; ++j) sum[j] += double(a[i + j]) * double(b[i + j]);
-  }
-  for (int64_t i = n / 4 * 4; i < n; ++i) sum[0] += double(a[i]) * double(b[i]);
-  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
 // softmax(q . K^T / sqrt(D)) . V over positions 0 ... last.
 inline std::vector<double> ReferenceRow(const float* q, const float* keys, const float* values,
                                         int64_t last, int64_t dim) {
@@ -114,9 +103,6 @@ inline std::vector<double> ReferenceRow(const float* q, const float* keys, const
   for (double& value : out) value /= total;
   return out;
 }
-
-// NaN is worse than any number, and stays the worst.
-inline bool Worse(double a, double b) { return a > b || (std::isnan(a) && !std::isnan(b)); }
 
 // Adds the comparison of one output row to `result`.
 template <class T>

@@ -4,60 +4,29 @@
 #pragma once
 
 #include <cinttypes>
-#include <cmath>
-#include <cstdarg>
 #include <cstdint>
 #include <cstdio>
-#include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "../../harness/json_lines.h"
 #include "choreo/runtime.h"
 #include "options.h"
 #include "reference.h"
 
 namespace attention {
 
-// One flat JSON object, built field by field.
-class JsonLine {
- public:
-  JsonLine& Add(const char* key, const std::string& text) {
-    std::string quoted = "\"";
-    for (const char c : text) {
-      if (c == '"' || c == '\\') quoted += '\\';
-      quoted += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-    return AddRaw(key, quoted + "\"");
-  }
-  JsonLine& Add(const char* key, const char* text) { return Add(key, std::string(text)); }
-  JsonLine& Add(const char* key, bool value) { return AddRaw(key, value ? "true" : "false"); }
-  JsonLine& Add(const char* key, int64_t value) { return AddRaw(key, std::to_string(value)); }
-  JsonLine& Add(const char* key, double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.9g", value);
-    return AddRaw(key, std::isfinite(value) ? text : "null");
-  }
-  std::string Text() const { return "{" + fields_ + "}\n"; }
-
- private:
-  JsonLine& AddRaw(const char* key, const std::string& value) {
-    if (!fields_.empty()) fields_ += ", ";
-    fields_ += "\"" + std::string(key) + "\": " + value;
-    return *this;
-  }
-  std::string fields_;
-};
+using harness::JsonLine;
 
 class Report {
  public:
   Report(std::string kernel, const char* element, const choreo::Device& device,
          const Options& options)
-      : kernel_(std::move(kernel)), element_(element), device_(device), options_(options) {
-    if (!options.json.empty()) {
-      json_.reset(std::fopen(options.json.c_str(), "w"));
-      if (!json_) throw UsageError("option `--json`: cannot write `" + options.json + "`");
-    }
+      : kernel_(std::move(kernel)),
+        element_(element),
+        device_(device),
+        options_(options),
+        json_(options.json) {
     std::printf("%s on %s (%d SMs%s)\n", kernel_.c_str(), device.name.c_str(), device.sm_count,
                 device.simulated ? ", simulated" : "");
   }
@@ -77,23 +46,24 @@ class Report {
   void Verified(const Shape& shape, const Verification& v, bool guards_intact) {
     const bool ok = v.ok() && guards_intact;
     Note("verify",
-         Format("%s: %" PRId64 " rows (%" PRId64
-                " elements) against FP64: largest error %.3g at %s, largest row relative L2 %.3g "
-                "at %s",
-                ok ? "ok" : "FAILED", v.rows, v.elements, v.max_error, Text(v.max_at).c_str(),
-                v.max_row_error, Text(v.max_row_at).c_str()));
+         harness::Format(
+             "%s: %" PRId64 " rows (%" PRId64
+             " elements) against FP64: largest error %.3g at %s, largest row relative L2 %.3g "
+             "at %s",
+             ok ? "ok" : "FAILED", v.rows, v.elements, v.max_error, Text(v.max_at).c_str(),
+             v.max_row_error, Text(v.max_row_at).c_str()));
     if (v.not_finite != 0) {
-      Note("",
-           Format("%" PRId64 " of %" PRId64 " elements not written or not finite, the first at %s",
-                  v.not_finite, shape.rows() * shape.dim, Text(v.first_not_finite).c_str()));
+      Note("", harness::Format(
+                   "%" PRId64 " of %" PRId64 " elements not written or not finite, the first at %s",
+                   v.not_finite, shape.rows() * shape.dim, Text(v.first_not_finite).c_str()));
     }
     if (v.beyond != 0) {
-      Note("", Format("%" PRId64 " elements beyond %g + %g * |reference|", v.beyond, kAbsTolerance,
-                      kRelTolerance));
+      Note("", harness::Format("%" PRId64 " elements beyond %g + %g * |reference|", v.beyond,
+                               kAbsTolerance, kRelTolerance));
     }
     if (v.bad_rows != 0) {
-      Note("", Format("%" PRId64 " rows with a relative L2 error of %g or more", v.bad_rows,
-                      kRowTolerance));
+      Note("", harness::Format("%" PRId64 " rows with a relative L2 error of %g or more",
+                               v.bad_rows, kRowTolerance));
     }
     if (!guards_intact) Note("", "memory before or after the output was overwritten");
     Write(Row("verify", shape)
@@ -109,9 +79,9 @@ class Report {
   }
 
   void Repeated(const Shape& shape, int64_t launches, int64_t different) {
-    Note("repeat",
-         Format("%s: %" PRId64 " launches, %" PRId64 " with an output that differs bitwise",
-                different == 0 ? "ok" : "FAILED", launches, different));
+    Note("repeat", harness::Format("%s: %" PRId64 " launches, %" PRId64
+                                   " with an output that differs bitwise",
+                                   different == 0 ? "ok" : "FAILED", launches, different));
     Write(Row("repeat", shape)
               .Add("ok", different == 0)
               .Add("launches", launches)
@@ -121,7 +91,7 @@ class Report {
   void Timed(const Shape& shape, const std::vector<double>& rounds, double median) {
     std::string all;
     for (size_t i = 0; i < rounds.size(); ++i) {
-      all += Format(i == 0 ? "%.4f" : " %.4f", rounds[i]);
+      all += harness::Format(i == 0 ? "%.4f" : " %.4f", rounds[i]);
       Write(Row("round", shape)
                 .Add("round", static_cast<int64_t>(i))
                 .Add("warmup", options_.warmup)
@@ -130,10 +100,10 @@ class Report {
                 .Add("ms", rounds[i])
                 .Add("tflops", Tflops(shape, rounds[i])));
     }
-    Note("timing",
-         Format("%.4f ms  %.1f TFLOPS  (median; %" PRId64 " warm-up, %" PRId64
-                " timed a round; rounds: %s ms)",
-                median, Tflops(shape, median), options_.warmup, options_.repeat, all.c_str()));
+    Note("timing", harness::Format("%.4f ms  %.1f TFLOPS  (median; %" PRId64 " warm-up, %" PRId64
+                                   " timed a round; rounds: %s ms)",
+                                   median, Tflops(shape, median), options_.warmup, options_.repeat,
+                                   all.c_str()));
     Write(Row("timing", shape)
               .Add("warmup", options_.warmup)
               .Add("repeat", options_.repeat)
@@ -152,25 +122,12 @@ class Report {
     std::fflush(stdout);
   }
 
-  static std::string Format(const char* format, ...) __attribute__((format(printf, 1, 2))) {
-    char text[512];
-    va_list args;
-    va_start(args, format);
-    std::vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    return text;
-  }
-
  private:
-  struct Closer {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-
   static double Tflops(const Shape& shape, double ms) { return shape.flops() / (ms * 1e9); }
 
   static std::string Text(const Place& p) {
-    return Format("[%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 "]", p.batch, p.seq, p.head,
-                  p.dim);
+    return harness::Format("[%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 "]", p.batch, p.seq,
+                           p.head, p.dim);
   }
 
   JsonLine Row(const char* row, const Shape& shape) const {
@@ -190,19 +147,12 @@ class Report {
     return line;
   }
 
-  void Write(const JsonLine& line) {
-    if (!json_) return;
-    const std::string text = line.Text();
-    if (std::fwrite(text.data(), 1, text.size(), json_.get()) != text.size() ||
-        std::fflush(json_.get()) != 0) {
-      throw std::runtime_error("cannot write `" + options_.json + "`");
-    }
-  }
+  void Write(const JsonLine& line) { json_.Write(line); }
 
   std::string kernel_, element_;
   choreo::Device device_;
   const Options& options_;
-  std::unique_ptr<std::FILE, Closer> json_;
+  harness::JsonFile json_;
 };
 
 }  // namespace attention

@@ -6,13 +6,12 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <thread>
 #include <vector>
 
+#include "../../harness/run.h"
 #include "choreo/runtime.h"
 #include "inputs.h"
 #include "options.h"
@@ -50,7 +49,7 @@ class Session {
     }
     if (options_.verify) {
       const Verification result = Verify<T>(shape_, options_.seed, Output(out));
-      const bool guards = GuardsIntact(out);
+      const bool guards = harness::GuardsIntact(out);
       report_.Verified(shape_, result, guards);
       ok = result.ok() && guards;
     }
@@ -60,9 +59,7 @@ class Session {
   }
 
  private:
-  // Elements before and after the output that no kernel may touch; a multiple of every alignment.
-  static constexpr int64_t kGuard = 4096;
-  static constexpr int kPoison = 0xff;  // bytes of it are NaN in bf16 and in f16
+  static constexpr int64_t kGuard = harness::kGuard;
 
   static int64_t Allocated(int64_t n) { return std::max<int64_t>(n, 1); }
 
@@ -105,7 +102,7 @@ class Session {
   }
 
   std::vector<T> LaunchPoisoned() {
-    o_.fill_byte(kPoison, stream_);
+    o_.fill_byte(harness::kPoison, stream_);
     Launch();
     stream_.sync();
     std::vector<T> out(o_.size());
@@ -115,16 +112,6 @@ class Session {
 
   std::span<const T> Output(const std::vector<T>& out) const {
     return std::span<const T>(out).subspan(kGuard, out.size() - 2 * kGuard);
-  }
-
-  static bool GuardsIntact(const std::vector<T>& out) {
-    const auto untouched = [](const T& value) {
-      unsigned char bytes[sizeof(T)];
-      std::memcpy(bytes, &value, sizeof(T));
-      return std::all_of(bytes, bytes + sizeof(T), [](unsigned char b) { return b == kPoison; });
-    };
-    return std::all_of(out.begin(), out.begin() + kGuard, untouched) &&
-           std::all_of(out.end() - kGuard, out.end(), untouched);
   }
 
   bool CheckRepeat(const std::vector<T>& first) {
@@ -141,22 +128,10 @@ class Session {
     if (!options_.timing) return report_.Note("timing", "skipped (CHOREO_DISABLE_TIMING)");
     if (device_.simulated) return report_.Note("timing", "skipped (simulated device)");
     if (shape_.rows() == 0) return report_.Note("timing", "skipped (nothing to compute)");
-    std::vector<double> rounds;
-    for (int64_t round = 0; round < options_.rounds; ++round) {
-      stream_.sync();
-      std::this_thread::sleep_for(std::chrono::milliseconds(options_.idle_ms));
-      for (int64_t i = 0; i < options_.warmup; ++i) Launch();
-      choreo::Event start, stop;
-      start.record(stream_);
-      for (int64_t i = 0; i < options_.repeat; ++i) Launch();
-      stop.record(stream_);
-      stop.sync();
-      rounds.push_back(double(stop.ms_since(start)) / double(options_.repeat));
-    }
-    std::vector<double> sorted = rounds;
-    std::sort(sorted.begin(), sorted.end());
-    const size_t n = sorted.size();
-    report_.Timed(shape_, rounds, (sorted[(n - 1) / 2] + sorted[n / 2]) / 2);
+    const auto rounds =
+        harness::TimeRounds({options_.warmup, options_.repeat, options_.rounds, options_.idle_ms},
+                            stream_, [&] { Launch(); });
+    report_.Timed(shape_, rounds, harness::Median(rounds));
   }
 
   static constexpr int64_t kCompareWhole = 1 << 22;
