@@ -74,6 +74,7 @@ class Analysis {
     // Launches are judged from the smallest on; what does not end must not end in the two longest
     // of the first CTA, whose trip counts are one apart.
     std::vector<Findings> endings;
+    Blamed blamed;
     for (size_t i = 0; i < runs.size(); ++i) {
       const bool guessed = std::any_of(runs[i].begin(), runs[i].end(),
                                        [](const Trace& t) { return t.guessed || !t.whole; });
@@ -81,7 +82,7 @@ class Analysis {
         LeaveTiles(runs[i]);
         continue;
       }
-      Replay replay(in_, runs[i]);
+      Replay replay(in_, runs[i], blamed);
       replay.Run();
       if (launches[i].first) endings.push_back(replay.endings());
     }

@@ -28,8 +28,8 @@ void Knowledge::Complete(int instance) {
   instances[index] = true;
 }
 
-Replay::Replay(const CheckInputs& in, const std::vector<Trace>& traces)
-    : in_(in), traces_(traces), states_(traces.size()) {
+Replay::Replay(const CheckInputs& in, const std::vector<Trace>& traces, Blamed& blamed)
+    : in_(in), traces_(traces), blamed_(blamed), states_(traces.size()) {
   for (size_t agent = 0; agent < traces.size(); ++agent) {
     states_[agent].knowledge.clock.resize(traces.size());
     for (const Step& step : traces[agent].steps) {
@@ -165,7 +165,8 @@ void Replay::Issue(size_t agent, int index, const Step& step) {
   const int instance = it->second;
   if (first) loads_.push_back({agent, IsLoad(step) ? index : -1});
   states_[agent].instances[index] = instance;
-  if (first) {
+  // A load is issued once; an MMA is the work of all, and each of them must know its operands.
+  if (first || !IsLoad(step)) {
     for (const TileUse& use : step.tiles) Touch(agent, index, use, instance, step);
   }
   // Without a future it is complete when the statement is.
@@ -232,31 +233,31 @@ void Replay::Touch(size_t agent, int index, const TileUse& use, int instance, co
   const auto unordered = [&](const Access& other) {
     return !Known(agent, other) && Overlap(other.use, use) && Matters(other, agent, instance);
   };
-  const auto says = [&](const Access& other, bool early) {
-    if (blamed_.contains(step.op) || blamed_.contains(StepAt(other.agent, other.step).op)) {
-      return false;
-    }
-    return read_early_.try_emplace(use.storage, early).first->second == early;
+  // Whether this is news, then put to `culprit`; else it follows from what was found before.
+  const auto says = [&](const Access& other, bool early, const ir::Op* culprit) {
+    const ir::Op* its = StepAt(other.agent, other.step).op;
+    if (blamed_.ops.contains(step.op) || blamed_.ops.contains(its)) return false;
+    if (blamed_.read_early.try_emplace(use.storage, early).first->second != early) return false;
+    blamed_.ops.insert(culprit);
+    return true;
   };
   for (const Access& write : tile.writes) {
     // A store by TMA comes after all who execute it.
     if (!unordered(write) || (store && write.instance < 0 && partner(write))) continue;
-    if (says(write, !use.write)) {
+    if (says(write, !use.write, step.op)) {
       if (use.write) {
         WrittenTwice(agent, index, use, write);
       } else {
         ReadUnfilled(agent, index, use, write);
       }
     }
-    blamed_.insert(step.op);
     // From here on as if it had been waited for.
     if (write.instance >= 0) states_[agent].knowledge.Complete(write.instance);
   }
   if (use.write) {
     for (const Access& read : tile.reads) {
-      if (!unordered(read) || !says(read, false)) continue;
+      if (!unordered(read) || !says(read, false, StepAt(read.agent, read.step).op)) continue;
       RefilledEarly(agent, index, use, read);
-      blamed_.insert(StepAt(read.agent, read.step).op);
     }
     NoteGuards(agent, use, tile);
     if (use.whole) tile = {};
@@ -274,10 +275,12 @@ void Replay::Touch(size_t agent, int index, const TileUse& use, int instance, co
   if (tile.reads.size() < kMostAccesses) tile.reads.push_back({agent, index, instance, use});
 }
 
-// Which event told this agent that the readers are done: the first whose generation knew it.
+// Which event told this agent that the readers are done, if one did and no other.
 void Replay::NoteGuards(size_t agent, const TileUse& use, const TileState& tile) {
   for (const Access& read : tile.reads) {
     if (read.agent == agent || !Known(agent, read)) continue;
+    const Acquired* guard = nullptr;
+    bool only = true;
     for (const Acquired& wait : states_[agent].waits) {
       if (wait.trigger < 0) continue;
       const Knowledge& published = generations_.at({wait.event, wait.trigger}).published;
@@ -285,11 +288,25 @@ void Replay::NoteGuards(size_t agent, const TileUse& use, const TileState& tile)
                                            : published.clock.size() > read.agent &&
                                                  published.clock[read.agent] > read.step;
       if (!knew) continue;
-      const int64_t slots = std::max(Of(wait.event).array_size, 1);
-      guards_[{wait.event, wait.trigger % slots}].insert({use.storage, *use.slot});
-      break;
+      only = only && (guard == nullptr || guard->event == wait.event);
+      if (guard == nullptr) guard = &wait;
     }
+    if (guard == nullptr || !only) continue;
+    const int64_t slots = std::max(Of(guard->event).array_size, 1);
+    guards_[guard->event].insert({guard->trigger % slots, {use.storage, *use.slot}});
   }
+}
+
+// Whether a slot of the event has been seen to guard the tile: that slot, or, where slots and tiles
+// of two arrays go together, any.
+bool Replay::Guards(EventId event, int64_t slot, const TileKey& tile) const {
+  const auto known = guards_.find(event);
+  if (known == guards_.end()) return false;
+  if (known->second.contains({slot, tile})) return true;
+  if (tile.second != slot || Of(event).array_size != Of(tile.first).array_size) return false;
+  return std::any_of(known->second.begin(), known->second.end(), [&](const auto& entry) {
+    return entry.second == TileKey(tile.first, entry.first);
+  });
 }
 
 // A slot may not be given back while an MMA reads it, even where nobody fills it again.
@@ -303,12 +320,14 @@ void Replay::CheckReleases() {
       for (const int issue : step.issues) reading.erase(issue);
       if (step.kind != StepKind::EventTrigger) continue;
       const int64_t slots = std::max(Of(EventOf(step)).array_size, 1);
-      const auto guarded = guards_.find({EventOf(step), step.generation % slots});
-      if (guarded == guards_.end()) continue;
+      if (!guards_.contains(EventOf(step))) continue;
       in_.obligations.Met(*step.op, Rule::Released);
       for (const auto& [issue, read] : reading) {
         for (const TileUse& use : read->tiles) {
-          if (!use.slot || !guarded->second.contains({use.storage, *use.slot})) continue;
+          if (!use.slot ||
+              !Guards(EventOf(step), step.generation % slots, {use.storage, *use.slot})) {
+            continue;
+          }
           in_.findings
               .Add(diag::kinds::ReleasedBeforeRead, step.op->loc, Of(EventOf(step)).name,
                    TileName(use), Role(agent))
