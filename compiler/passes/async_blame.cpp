@@ -57,36 +57,18 @@ const Step* Replay::PublisherOf(const Access& write) const {
   return nullptr;
 }
 
-// The slot of `tile` that the loads of a generation fill.
+// The slot of `tile` that a generation tells to be full, if it is one.
 std::optional<int64_t> Replay::PublishedSlot(EventId event, int64_t trigger,
                                              ir::StorageId tile) const {
-  const auto totals = totals_.find(event);
-  if (totals == totals_.end()) return std::nullopt;
-  for (const auto& [agent, total] : totals->second) {
-    const auto& steps = traces_[agent].steps;
-    const Step* last_write = nullptr;
-    for (const Step& step : steps) {
-      for (const TileUse& use : step.tiles) {
-        if (use.write && use.storage == tile) last_write = &step;
-      }
-      if (step.kind != StepKind::EventTrigger || EventOf(step) != event ||
-          step.generation != trigger) {
-        continue;
-      }
-      const Step* source = nullptr;
-      for (const int issue : step.issues) {
-        for (const TileUse& use : StepAt(agent, issue).tiles) {
-          if (use.write && use.storage == tile) source = &StepAt(agent, issue);
-        }
-      }
-      if (source == nullptr && IsPlainTrigger(step)) source = last_write;
-      if (source == nullptr) continue;
-      for (const TileUse& use : source->tiles) {
-        if (use.write && use.storage == tile) return use.slot;
-      }
-    }
+  const auto published = published_.find({event, trigger});
+  if (published == published_.end()) return std::nullopt;
+  std::optional<int64_t> slot;
+  for (const TileKey& key : published->second) {
+    if (key.first != tile) continue;
+    if (slot) return std::nullopt;
+    slot = key.second;
   }
-  return std::nullopt;
+  return slot;
 }
 
 // Whether the agent waited for a generation that fills another slot, and has not read that one.
@@ -243,21 +225,27 @@ void Replay::RefilledEarly(size_t agent, int step, const TileUse& use, const Acc
         .Note(use.loc, fmt::format("filled again here, by {}", Role(agent)));
     return;
   }
-  const auto& steps = traces_[read.agent].steps;
-  const int released = static_cast<int>(release - steps.data());
+  const int released = static_cast<int>(release - traces_[read.agent].steps.data());
   if (read.step > released) {
-    // It reads what it has given back: most likely another slot than it waited for.
-    for (const auto& [id, totals] : totals_) {
-      if (!Of(id).ready && WrongSlot(read.agent, read.step, read.use, id)) return;
-    }
+    ReadAfterRelease(read.agent, read.step, read.use, *release);
+    return;
   }
   in_.findings
       .Add(diag::kinds::ReleasedBeforeRead, release->op->loc, event.name, TileName(use),
            Role(read.agent))
-      .Note(read.use.loc, read.step > released
-                              ? "read here, after the release"
-                              : "the MMA that reads it is issued here and is waited for later")
+      .Note(read.use.loc, "the MMA that reads it is issued here and is waited for later")
       .Note(use.loc, fmt::format("filled again here, by {}", Role(agent)));
+}
+
+// It reads what it has given back: another slot than it waited for, or after the trigger.
+void Replay::ReadAfterRelease(size_t agent, int step, const TileUse& use, const Step& release) {
+  for (const auto& [id, totals] : totals_) {
+    if (!Of(id).ready && WrongSlot(agent, step, use, id)) return;
+  }
+  in_.findings
+      .Add(diag::kinds::ReleasedBeforeRead, release.op->loc, Of(EventOf(release)).name,
+           TileName(use), Role(agent))
+      .Note(use.loc, "read here, after the release");
 }
 
 void Replay::WrittenTwice(size_t agent, int step, const TileUse& use, const Access& write) {

@@ -76,7 +76,7 @@ class Futures {
     } else {
       subject = in_.kernel.views[std::get<ir::CopyAsync>(node).dst].storage;
     }
-    return subjects_.insert(subject).second;
+    return in_.reported.tiles.insert({role_, subject.value}).second;
   }
 
   const std::string& Name(ir::VarId future) const { return in_.kernel.vars[future].name; }
@@ -211,7 +211,6 @@ class Futures {
   std::vector<Instance> instances_;
   std::map<ir::VarId, size_t> holds_;  // the instance of each future variable
   std::vector<size_t> in_flight_;      // MMAs, in issue order
-  std::set<ir::StorageId> subjects_;   // with a finding
 };
 
 }  // namespace

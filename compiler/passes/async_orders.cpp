@@ -74,9 +74,10 @@ class Orders {
       in_.obligations.Met(*step.op, Rule::Order);
       return;
     }
-    // Ahead by less than a turn: waits have been left out, and the others are right.
-    const int64_t ahead = ((*step.order - expected) % turn + turn) % turn;
-    const bool skips = word == "wait" && ahead < ring.array_size && !ledger.wrong;
+    // Ahead: waits have been left out, and the others are right.
+    int64_t ahead = *step.order - expected;
+    if (ahead < 0 && (ahead % turn + turn) % turn < ring.array_size) ahead = ahead % turn + turn;
+    const bool skips = word == "wait" && ahead > 0 && !ledger.wrong;
     if (skips) step.generation += ahead;
     ledger.wrong = ledger.wrong || !skips;
     if (!FirstOfCounter(event, order)) return;
@@ -92,14 +93,16 @@ class Orders {
 
   // A wrong counter makes every order wrong that is taken from it: it is reported once a path.
   bool FirstOfCounter(ir::StorageId event, ir::ExprId order) {
-    if (!wrong_events_.insert(event).second) return false;
+    if (!in_.reported.events.insert({role_, event.value}).second) return false;
     std::set<uint32_t> counters;
     ir::ForEachSubExpr(in_.kernel, order, [&](ir::ExprId e) {
       const auto* ref = std::get_if<ir::VarRef>(&in_.kernel.exprs[e].node);
       if (ref != nullptr) counters.insert(ref->var.value);
     });
     bool first = true;
-    for (const uint32_t counter : counters) first = wrong_counters_.insert(counter).second && first;
+    for (const uint32_t counter : counters) {
+      first = in_.reported.counters.insert({role_, counter}).second && first;
+    }
     return first;
   }
 
@@ -122,8 +125,6 @@ class Orders {
   const std::string& role_;
   Trace& trace_;
   std::map<ir::StorageId, Ledger> waits_, triggers_;
-  std::set<uint32_t> wrong_counters_;
-  std::set<ir::StorageId> wrong_events_;
 };
 
 }  // namespace

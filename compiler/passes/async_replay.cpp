@@ -39,6 +39,30 @@ Replay::Replay(const CheckInputs& in, const std::vector<Trace>& traces, Blamed& 
       int64_t& total = totals_[EventOf(step)][agent];
       total = std::max(total, step.generation + 1);
     }
+    NotePublished(agent);
+  }
+}
+
+// The tiles that the generations of events tell to be full: those of the loads that a trigger
+// binds, else all that the agent wrote since its last trigger.
+void Replay::NotePublished(size_t agent) {
+  std::set<TileKey> written;
+  for (const Step& step : traces_[agent].steps) {
+    for (const TileUse& use : step.tiles) {
+      if (use.write && use.slot && Of(use.storage).kind == ir::StorageKind::Shared) {
+        written.insert({use.storage, *use.slot});
+      }
+    }
+    if (step.kind != StepKind::EventTrigger || Of(EventOf(step)).ready) continue;
+    std::set<TileKey>& published = published_[{EventOf(step), step.generation}];
+    for (const int issue : step.issues) {
+      for (const TileUse& use : StepAt(agent, issue).tiles) {
+        if (!use.write || !use.slot) continue;
+        published.insert({use.storage, *use.slot});
+        written.erase({use.storage, *use.slot});
+      }
+    }
+    if (step.issues.empty()) published.merge(std::exchange(written, {}));
   }
 }
 
@@ -77,6 +101,8 @@ void Replay::Run() {
   });
   if (in_.findings.has_errors()) return;
   CheckReleases();
+  if (ended) CheckStaleReads();
+  if (in_.findings.has_errors()) return;
   if (ended) {
     BlameUnawaited();
   } else {
@@ -196,11 +222,16 @@ void Replay::Store(size_t agent, int index, const Step& step) {
     if (!use.exact) continue;
     const OpKey key = KeyOf(step, agent);
     for (const auto& [other, stored] : stores_) {
-      if (other == key || stored.first == agent || !Overlap(stored.second, use)) continue;
+      const auto& others = stored.first->partners;
+      const bool same_path = std::any_of(others.begin(), others.end(), [&](size_t partner) {
+        return std::find(step.partners.begin(), step.partners.end(), partner) !=
+               step.partners.end();
+      });
+      if (other == key || same_path || !Overlap(stored.second, use)) continue;
       in_.findings.Add(diag::kinds::StoresOverlap, use.loc, Of(use.storage).name, Role(agent))
           .Note(stored.second.loc, "the other store");
     }
-    stores_.try_emplace(key, agent, use);
+    stores_.try_emplace(key, &step, use);
   }
 }
 
@@ -309,6 +340,48 @@ bool Replay::Guards(EventId event, int64_t slot, const TileKey& tile) const {
   });
 }
 
+// The tiles that a trigger gives back.
+std::vector<Replay::TileKey> Replay::ReleasedBy(const Step& trigger) const {
+  std::vector<TileKey> tiles;
+  const auto known = guards_.find(EventOf(trigger));
+  if (known == guards_.end()) return tiles;
+  const int64_t slot = trigger.generation % std::max(Of(EventOf(trigger)).array_size, 1);
+  std::set<ir::StorageId> storages;
+  for (const auto& [its_slot, tile] : known->second) storages.insert(tile.first);
+  for (const ir::StorageId storage : storages) {
+    for (int64_t i = 0; i < Of(storage).array_size; ++i) {
+      if (Guards(EventOf(trigger), slot, {storage, i})) tiles.emplace_back(storage, i);
+    }
+  }
+  return tiles;
+}
+
+// A slot that was given back is not read again before it was filled again.
+void Replay::CheckStaleReads() {
+  for (size_t agent = 0; agent < traces_.size(); ++agent) {
+    std::map<TileKey, const Step*> released;
+    for (size_t i = 0; i < traces_[agent].steps.size(); ++i) {
+      const Step& step = traces_[agent].steps[i];
+      if (step.kind == StepKind::EventTrigger) {
+        for (const TileKey& tile : ReleasedBy(step)) released[tile] = &step;
+      } else if (step.kind == StepKind::EventWait) {
+        const auto full = published_.find({EventOf(step), TriggerOf(step)});
+        if (full == published_.end()) continue;
+        for (const TileKey& tile : full->second) released.erase(tile);
+      }
+      for (const TileUse& use : step.tiles) {
+        const auto given = use.slot ? released.find({use.storage, *use.slot}) : released.end();
+        if (given == released.end()) continue;
+        if (use.write) {
+          released.erase(given);
+        } else if (blamed_.ops.insert(step.op).second) {
+          ReadAfterRelease(agent, static_cast<int>(i), use, *given->second);
+        }
+      }
+    }
+  }
+}
+
 // A slot may not be given back while an MMA reads it, even where nobody fills it again.
 void Replay::CheckReleases() {
   for (size_t agent = 0; agent < traces_.size(); ++agent) {
@@ -319,15 +392,13 @@ void Replay::CheckReleases() {
       if (mma != nullptr && mma->future) reading[static_cast<int>(i)] = &step;
       for (const int issue : step.issues) reading.erase(issue);
       if (step.kind != StepKind::EventTrigger) continue;
-      const int64_t slots = std::max(Of(EventOf(step)).array_size, 1);
-      if (!guards_.contains(EventOf(step))) continue;
+      const std::vector<TileKey> tiles = ReleasedBy(step);
+      if (tiles.empty()) continue;
       in_.obligations.Met(*step.op, Rule::Released);
       for (const auto& [issue, read] : reading) {
         for (const TileUse& use : read->tiles) {
-          if (!use.slot ||
-              !Guards(EventOf(step), step.generation % slots, {use.storage, *use.slot})) {
-            continue;
-          }
+          const TileKey key{use.storage, use.slot.value_or(-1)};
+          if (std::find(tiles.begin(), tiles.end(), key) == tiles.end()) continue;
           in_.findings
               .Add(diag::kinds::ReleasedBeforeRead, step.op->loc, Of(EventOf(step)).name,
                    TileName(use), Role(agent))

@@ -97,12 +97,16 @@ class Replay {
   static EventId EventOf(const Step& step);
   void NoteGuards(size_t agent, const TileUse& use, const TileState& tile);
   bool Guards(EventId event, int64_t slot, const TileKey& tile) const;
+  std::vector<TileKey> ReleasedBy(const Step& trigger) const;
+  void CheckStaleReads();
   void CheckReleases();
+  void NotePublished(size_t agent);
 
   // async_blame.cpp
   void ReadUnfilled(size_t agent, int step, const TileUse& use, const Access& write);
   void RefilledEarly(size_t agent, int step, const TileUse& use, const Access& read);
   void WrittenTwice(size_t agent, int step, const TileUse& use, const Access& write);
+  void ReadAfterRelease(size_t agent, int step, const TileUse& use, const Step& release);
   bool WrongSlot(size_t agent, int step, const TileUse& use, EventId full);
   bool RefillsOtherSlot(size_t agent, int step, const TileUse& use);
   std::optional<Acquired> LastWait(size_t agent, int before, EventId event) const;
@@ -139,7 +143,8 @@ class Replay {
   std::map<OpKey, Meeting> meetings_;
   std::map<OpKey, int> instances_;
   std::vector<Loaded> loads_;  // by instance; MMAs have a step of -1
-  std::map<OpKey, std::pair<size_t, TileUse>> stores_;
+  std::map<OpKey, std::pair<const Step*, TileUse>> stores_;
+  std::map<std::pair<EventId, int64_t>, std::set<TileKey>> published_;
   // The tiles that slots of release events guard.
   std::map<EventId, std::set<std::pair<int64_t, TileKey>>> guards_;
 };
