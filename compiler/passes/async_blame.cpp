@@ -161,6 +161,23 @@ void Replay::ReadUnfilled(size_t agent, int step, const TileUse& use, const Acce
       .Note(trigger->op->loc, "complete with this trigger");
 }
 
+// Whether a wait is in the block of a fill, with no load between them that arrives separately.
+bool Replay::StandsBefore(size_t agent, int wait, int fill) const {
+  if (StepAt(agent, wait).block != StepAt(agent, fill).block) return false;
+  const auto binding = [&](int load) -> const Step* {
+    const auto& steps = traces_[agent].steps;
+    for (size_t i = static_cast<size_t>(load); i < steps.size(); ++i) {
+      const auto& issues = steps[i].issues;
+      if (std::find(issues.begin(), issues.end(), load) != issues.end()) return &steps[i];
+    }
+    return nullptr;
+  };
+  for (int i = wait + 1; i < fill; ++i) {
+    if (StepAt(agent, i).kind == StepKind::Load && binding(i) != binding(fill)) return false;
+  }
+  return true;
+}
+
 // The wait that stands for the release of the tile: of an event that has been seen to guard it;
 // else one in the block of the fill; else of an event that guards nothing else. The latest of them.
 const Replay::Acquired* Replay::GuardOf(size_t agent, int step, const TileUse& use, size_t reader) {
@@ -171,7 +188,7 @@ const Replay::Acquired* Replay::GuardOf(size_t agent, int step, const TileUse& u
   for (const Acquired& wait : states_[agent].waits) {
     if (wait.trigger < 0 || (filled.agent == agent && wait.step < filled.step)) continue;
     const int64_t slots = std::max(Of(wait.event).array_size, 1);
-    const bool beside = StepAt(agent, wait.step).block == StepAt(agent, step).block;
+    const bool beside = StandsBefore(agent, wait.step, step);
     const bool reader_triggers = totals_[wait.event].contains(reader);
     const int rank = Guards(wait.event, wait.trigger % slots, key) ? 4
                      : beside && reader_triggers                   ? 3
@@ -227,7 +244,12 @@ void Replay::RefilledEarly(size_t agent, int step, const TileUse& use, const Acc
   }
   const int released = static_cast<int>(release - traces_[read.agent].steps.data());
   if (read.step > released) {
-    ReadAfterRelease(read.agent, read.step, read.use, *release);
+    const Access fill{agent, step, -1, use};
+    if (BelongsToNextFill(read, released, *release)) {
+      ReadUnfilled(read.agent, read.step, read.use, fill);
+    } else {
+      ReadAfterRelease(read.agent, read.step, read.use, *release);
+    }
     return;
   }
   in_.findings
@@ -235,6 +257,26 @@ void Replay::RefilledEarly(size_t agent, int step, const TileUse& use, const Acc
            Role(read.agent))
       .Note(read.use.loc, "the MMA that reads it is issued here and is waited for later")
       .Note(use.loc, fmt::format("filled again here, by {}", Role(agent)));
+}
+
+// Whether a read after a release is meant for the next fill of the slot: the agent releases the
+// slot again behind the read, and has not waited in between.
+bool Replay::BelongsToNextFill(const Access& read, int released, const Step& release) const {
+  const EventId event = EventOf(release);
+  const int64_t slots = std::max(Of(event).array_size, 1);
+  const auto& steps = traces_[read.agent].steps;
+  const TileKey tile{read.use.storage, *read.use.slot};
+  for (size_t i = static_cast<size_t>(released) + 1; i < steps.size(); ++i) {
+    if (steps[i].kind == StepKind::EventWait) {
+      const auto full = published_.find({EventOf(steps[i]), TriggerOf(steps[i])});
+      if (full != published_.end() && full->second.contains(tile)) return false;
+    }
+    if (steps[i].kind == StepKind::EventTrigger && EventOf(steps[i]) == event &&
+        steps[i].generation == release.generation + slots) {
+      return static_cast<int>(i) > read.step;
+    }
+  }
+  return false;
 }
 
 // It reads what it has given back: another slot than it waited for, or after the trigger.
@@ -251,6 +293,22 @@ void Replay::ReadAfterRelease(size_t agent, int step, const TileUse& use, const 
 void Replay::WrittenTwice(size_t agent, int step, const TileUse& use, const Access& write) {
   const bool ordinary = StepAt(agent, step).kind != StepKind::Load && write.instance < 0;
   if (ordinary || RefillsOtherSlot(agent, step, use)) return;
+  // Given back by somebody who had not waited for it to be full.
+  const Acquired* guard = nullptr;
+  for (const Acquired& wait : states_[agent].waits) {
+    const bool counts = wait.trigger >= 0 && wait.step > write.step && write.agent == agent;
+    if (counts && StandsBefore(agent, wait.step, step)) guard = &wait;
+  }
+  if (guard != nullptr) {
+    const size_t other = totals_[guard->event].begin()->first;
+    in_.findings
+        .Add(diag::kinds::ReleasedBeforeRead,
+             FindTrigger(other, guard->event, guard->trigger)->op->loc, Of(guard->event).name,
+             TileName(use), Role(other))
+        .Note(write.use.loc, "filled here, and not waited for before the release")
+        .Note(use.loc, fmt::format("filled again here, by {}", Role(agent)));
+    return;
+  }
   in_.findings
       .Add(diag::kinds::RefilledUnreleased, use.loc, TileName(use),
            write.agent == agent ? "while its last fill may be on its way or unread"

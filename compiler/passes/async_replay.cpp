@@ -245,7 +245,7 @@ bool Replay::Known(size_t agent, const Access& access) const {
 // single elements order them in ways that traces do not show.
 bool Replay::Matters(const Access& a, size_t agent, int instance) const {
   if (a.instance >= 0 || instance >= 0) return true;
-  return in_.agents.all()[a.agent].role != in_.agents.all()[agent].role;
+  return !SameRole(a.agent, agent);
 }
 
 void Replay::Touch(size_t agent, int index, const TileUse& use, int instance, const Step& step) {
@@ -267,8 +267,8 @@ void Replay::Touch(size_t agent, int index, const TileUse& use, int instance, co
   // Whether this is news, then put to `culprit`; else it follows from what was found before.
   const auto says = [&](const Access& other, bool early, const ir::Op* culprit) {
     const ir::Op* its = StepAt(other.agent, other.step).op;
-    if (blamed_.ops.contains(step.op) || blamed_.ops.contains(its)) return false;
-    if (blamed_.read_early.try_emplace(use.storage, early).first->second != early) return false;
+    const bool alike = blamed_.read_early.try_emplace(use.storage, early).first->second == early;
+    if (!alike || blamed_.ops.contains(step.op) || blamed_.ops.contains(its)) return false;
     blamed_.ops.insert(culprit);
     return true;
   };
@@ -287,7 +287,10 @@ void Replay::Touch(size_t agent, int index, const TileUse& use, int instance, co
   }
   if (use.write) {
     for (const Access& read : tile.reads) {
-      if (!unordered(read) || !says(read, false, StepAt(read.agent, read.step).op)) continue;
+      // Whoever of its role writes the tile next waits for a store by TMA.
+      const bool stored = StepAt(read.agent, read.step).kind == StepKind::Store;
+      if (!unordered(read) || (stored && SameRole(read.agent, agent))) continue;
+      if (!says(read, false, StepAt(read.agent, read.step).op)) continue;
       RefilledEarly(agent, index, use, read);
     }
     NoteGuards(agent, use, tile);
@@ -295,7 +298,6 @@ void Replay::Touch(size_t agent, int index, const TileUse& use, int instance, co
     if (tile.writes.size() < kMostAccesses) tile.writes.push_back({agent, index, instance, use});
     return;
   }
-  if (store) return;  // whoever writes the tile next waits for it
   for (Access& read : tile.reads) {
     if (instance < 0 && read.instance < 0 && read.agent == agent &&
         StepAt(agent, read.step).op == step.op) {

@@ -106,6 +106,8 @@ class Replay {
   void ReadUnfilled(size_t agent, int step, const TileUse& use, const Access& write);
   void RefilledEarly(size_t agent, int step, const TileUse& use, const Access& read);
   void WrittenTwice(size_t agent, int step, const TileUse& use, const Access& write);
+  bool BelongsToNextFill(const Access& read, int released, const Step& release) const;
+  bool StandsBefore(size_t agent, int wait, int fill) const;
   void ReadAfterRelease(size_t agent, int step, const TileUse& use, const Step& release);
   bool WrongSlot(size_t agent, int step, const TileUse& use, EventId full);
   bool RefillsOtherSlot(size_t agent, int step, const TileUse& use);
@@ -126,6 +128,9 @@ class Replay {
     return traces_[agent].steps[static_cast<size_t>(step)];
   }
   const std::string& Role(size_t agent) const { return in_.agents.all()[agent].name; }
+  bool SameRole(size_t a, size_t b) const {
+    return in_.agents.all()[a].role == in_.agents.all()[b].role;
+  }
   const ir::Storage& Of(ir::StorageId id) const { return in_.kernel.storages[id]; }
   std::string TileName(const TileUse& use) const;
 
