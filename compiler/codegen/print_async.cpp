@@ -117,4 +117,8 @@ void OpPrinter::Print(const ir::ErrorLatch& op) {
   Line(fmt::format("choreo::latch_error({}, true, {}, {});", device_.error_word, op.code, at.line));
 }
 
+void OpPrinter::Print(const ir::Sleep& op) {
+  Line(fmt::format("ptx::nanosleep({});", exprs_.Print(op.nanoseconds)));
+}
+
 }  // namespace choreo::codegen

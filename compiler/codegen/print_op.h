@@ -69,6 +69,7 @@ class OpPrinter {
   void Print(const ir::CtaBarrier&) { Line("__syncthreads();"); }
   void Print(const ir::NamedBarrierSync& op);
   void Print(const ir::NamedBarrierArrive& op);
+  void Print(const ir::Sleep& op);
   void Print(const ir::SyncWarp&) { Line("__syncwarp();"); }
   void Print(const ir::RoleBegin& op);
   void Print(const ir::SetMaxNReg& op);

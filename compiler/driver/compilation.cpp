@@ -130,6 +130,8 @@ class Run {
       stopped = stopped || pass.name == options_.stop_after;
     };
     module_ = passes::RunPipeline(std::move(module_), context, pipeline);
+    c_.obligations_proved = context.obligations.proved;
+    c_.obligations_left = context.obligations.left;
     if (!c_.ok()) return false;
     if (!stopped) return true;
     c_.output = ir::Print(module_);

@@ -50,6 +50,8 @@ struct Compilation {
   std::optional<ir::Module> lowered;
   std::vector<std::string> included;  // paths of the `.co.h` files, in order
   std::vector<PhaseTime> times;
+  // What the analysis of asynchronous operations had to show, and what it leaves to the simulator.
+  int obligations_proved = 0, obligations_left = 0;
 
   bool ok() const { return !diags.has_errors(); }
 };

@@ -286,6 +286,11 @@ struct NamedBarrierArrive {
 struct SyncWarp {
   CHOREO_FIELDS()
 };
+// Lets about so many nanoseconds (s32) pass; no meaning, only timing.
+struct Sleep {
+  ExprId nanoseconds;
+  CHOREO_FIELDS(CHOREO_FIELD(nanoseconds))
+};
 // ---- mbarriers: an event's storage holds one a slot; `slot` (s32) is below its array size ----
 struct MbarrierInit {  // every slot; phase 0 pending, `count` arrivals a phase
   StorageId event;

@@ -137,6 +137,7 @@ class KernelVerifier {
   void Check(const NamedBarrierSync& op);
   void Check(const NamedBarrierArrive& op);
   void Check(const SyncWarp&) {}
+  void Check(const Sleep& op);
   void Check(const MbarrierInit& op);
   void Check(const FenceMbarrierInit&) {}
   void Check(const MbarrierArrive& op);

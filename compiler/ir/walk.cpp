@@ -86,6 +86,7 @@ struct UseOfOp {
   void operator()(const Decl&) {}
   void operator()(const RawCpp&) {}
   void operator()(const SetMaxNReg&) {}
+  void operator()(const Sleep&) {}
   void operator()(const RoleBegin&) {}
   // Events are no memory that a program reads or writes.
   void operator()(const FutureWait&) {}

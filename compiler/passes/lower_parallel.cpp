@@ -153,6 +153,7 @@ class ParallelLowering {
     int first = 0;
     while (first < kMaxThreads && !active.test(static_cast<size_t>(first))) ++first;
     if (first == kMaxThreads) return;  // no thread
+    Stagger(branch.then_body, active, first, loc);
     ir::RoleBegin begin{fmt::format("role {}", roles_++), first,
                         static_cast<int32_t>(active.count())};
     branch.then_body.ops.insert(branch.then_body.ops.begin(), {loc, std::move(begin)});
@@ -161,6 +162,28 @@ class ParallelLowering {
       end = &std::get<ir::If>(end->ops.back().node).else_body;
     }
     end->ops.push_back({loc, std::move(branch)});
+  }
+
+  // Warpgroups that issue MMAs in step meet at the tensor core together and leave it idle together,
+  // and nothing in their loops ever changes that. One that starts later computes while the other
+  // multiplies. The time is about that of one 64×128×128 MMA.
+  void Stagger(ir::Region& role, const ThreadSet& active, int first, ir::Loc loc) {
+    constexpr int kNanoseconds = 400;
+    const int groups = static_cast<int>(active.count()) / kWarpgroupSize;
+    if (groups < 2 || active != ThreadRange(first, groups * kWarpgroupSize)) return;
+    bool multiplies = false;
+    ir::ForEachOp(role, [&](const ir::Op& op) {
+      multiplies |= std::holds_alternative<ir::Wgmma>(op.node);
+    });
+    if (!multiplies) return;
+    auto at = role.ops.begin();
+    while (at != role.ops.end() && std::holds_alternative<ir::SetMaxNReg>(at->node)) ++at;
+    const ir::ExprId group = build_.Sub(
+        build_.Div(build_.Call(ir::Intrinsic::WarpIdx, {}), kWarpgroupSize / kWarpSize),
+        first / kWarpgroupSize);
+    ir::If later{build_.Gt(group, 0), {}, {}};
+    later.then_body.ops.push_back({loc, ir::Sleep{build_.Mul(group, kNanoseconds)}});
+    role.ops.insert(at, {loc, std::move(later)});
   }
 
   static bool IsRole(const ir::Op& op) {

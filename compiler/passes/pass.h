@@ -12,10 +12,18 @@ namespace choreo::passes {
 // Bytes of shared memory a CTA can have: CUDA C++ Programming Guide, "Compute Capabilities", 9.0.
 inline constexpr int64_t kSharedLimit = 227 * 1024;
 
+// What analyze-async had to show of a module: that a future completes once, an order is right, a tile
+// is filled when it is read and released when it is filled again, at each place where it matters.
+struct ObligationCount {
+  int proved = 0;
+  int left = 0;  // to the simulator
+};
+
 struct PassContext {
   diag::Emitter& diags;
   const SourceManager& sources;
   FileId file;  // the module's .co file, if it is at hand; else invalid
+  ObligationCount obligations = {};
 
   // The place of an op in the source; without the source an invalid range.
   SourceRange Where(ir::Loc loc) const;

@@ -266,6 +266,7 @@ class OpCompiler {
   }
   void Compile(const ir::NamedBarrierSync& op) { CompileWith(Code::NamedBarrier, op.id); }
   void Compile(const ir::NamedBarrierArrive& op) { CompileWith(Code::NamedBarrierArrive, op.id); }
+  void Compile(const ir::Sleep&) {}  // time is modelled elsewhere
   void Compile(const ir::SyncWarp&) { AddPlain(Code::SyncWarp); }
   void Compile(const ir::FenceProxyAsync&) { AddPlain(Code::FenceProxyAsync); }
   void Compile(const ir::WgmmaFence&) { AddPlain(Code::WgmmaFence); }

@@ -35,6 +35,11 @@ __device__ __forceinline__ void setmaxnreg_dec() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"(registers));
 }
 
+// PTX ISA, "nanosleep": suspends the thread for up to twice the time.
+__device__ __forceinline__ void nanosleep(uint32_t nanoseconds) {
+  asm volatile("nanosleep.u32 %0;" : : "r"(nanoseconds));
+}
+
 // PTX ISA, "shfl.sync.bfly": the value of lane (own ^ lane_mask), whole warp.
 template <int lane_mask>
 __device__ __forceinline__ float shfl_sync_bfly(float value) {

@@ -1,0 +1,145 @@
+// analyze-async: futures, events and the tiles they guard, before anything is lowered. The kernel
+// is not changed; mistakes are errors. See docs/en/internals/passes/analyze-async.md for the rules.
+#include <algorithm>
+
+#include "ir/walk.h"
+#include "passes/async_checks.h"
+#include "passes/async_replay.h"
+
+namespace choreo::passes {
+namespace {
+
+constexpr size_t kMostAgents = 64;
+constexpr size_t kMostSteps = 40000;  // of all traces together
+
+struct Features {
+  bool async = false;   // futures, events or roles
+  bool opaque = false;  // text that the analysis cannot read
+};
+
+Features FeaturesOf(const ir::Kernel& kernel) {
+  Features features;
+  for (const ir::Storage& storage : kernel.storages) {
+    features.async = features.async || storage.kind == ir::StorageKind::Event;
+  }
+  ir::ForEachOp(kernel.body, [&](const ir::Op& op) {
+    const auto* mma = std::get_if<ir::Mma>(&op.node);
+    features.async = features.async || (mma != nullptr && mma->future) ||
+                     std::holds_alternative<ir::TmaLoad>(op.node) ||
+                     std::holds_alternative<ir::TmaStore>(op.node) ||
+                     std::holds_alternative<ir::CopyAsync>(op.node);
+    features.opaque = features.opaque || std::holds_alternative<ir::RawCpp>(op.node);
+  });
+  return features;
+}
+
+class Analysis {
+ public:
+  Analysis(const ir::Kernel& kernel, const Agents& agents, Findings& findings,
+           Obligations& obligations, bool opaque)
+      : in_{kernel, agents, findings, skipped_, obligations},
+        builder_(kernel, agents),
+        opaque_(opaque) {}
+
+  void Run() {
+    Judge();
+    if (skipped_.empty()) return;
+    // Behind a wait that was left out the replay shows what it left open; other findings follow.
+    const bool open = std::any_of(
+        in_.findings.all().begin(), in_.findings.all().end(),
+        [](const Finding& finding) { return finding.kind == diag::DiagKind::ReadBeforeFilled; });
+    if (open) {
+      in_.findings.KeepOnly(diag::DiagKind::ReadBeforeFilled);
+    } else {
+      in_.findings.DropErrors();
+      for (const Finding& finding : skipped_.all()) in_.findings.Take(finding);
+    }
+  }
+
+ private:
+  void Judge() {
+    const std::vector<Launch> launches = SampleLaunches(in_.kernel);
+    std::vector<std::vector<Trace>> runs;
+    size_t steps = 0;
+    for (const Launch& launch : launches) {
+      if (steps > kMostSteps) break;
+      runs.push_back(TracesOf(launch));
+      for (const Trace& trace : runs.back()) steps += trace.steps.size();
+    }
+    if (in_.findings.has_errors()) {
+      skipped_ = {};
+      return;
+    }
+    if (opaque_) return;
+    // Launches are judged from the smallest on; what does not end must not end in the two longest
+    // of the first CTA, whose trip counts are one apart.
+    std::vector<Findings> endings;
+    for (size_t i = 0; i < runs.size(); ++i) {
+      const bool guessed = std::any_of(runs[i].begin(), runs[i].end(),
+                                       [](const Trace& t) { return t.guessed || !t.whole; });
+      if (guessed) {
+        LeaveTiles(runs[i]);
+        continue;
+      }
+      Replay replay(in_, runs[i]);
+      replay.Run();
+      if (launches[i].first) endings.push_back(replay.endings());
+    }
+    if (endings.size() < 2 || in_.findings.has_errors() || !skipped_.empty()) return;
+    const Findings& longest = endings[endings.size() - 1];
+    for (const Finding& finding : longest.all()) {
+      if (endings[endings.size() - 2].Contains(finding)) in_.findings.Take(finding);
+    }
+  }
+
+  std::vector<Trace> TracesOf(const Launch& launch) {
+    std::vector<Trace> traces;
+    for (size_t agent = 0; agent < in_.agents.all().size(); ++agent) {
+      traces.push_back(builder_.Build(agent, launch));
+      Trace& trace = traces.back();
+      CheckFutures(in_, agent, trace);
+      CheckOrders(in_, agent, trace);
+      CheckOverlap(in_, agent, trace);
+      CheckSlots(in_, agent, trace);
+    }
+    return traces;
+  }
+
+  // Nothing is known of how these traces meet.
+  void LeaveTiles(const std::vector<Trace>& traces) {
+    for (const Trace& trace : traces) {
+      for (const Step& step : trace.steps) {
+        for (const TileUse& use : step.tiles) {
+          using Rule = Obligations::Rule;
+          in_.obligations.Left(*step.op, use.write ? Rule::Released : Rule::Filled);
+        }
+      }
+    }
+  }
+
+  Findings skipped_;
+  CheckInputs in_;
+  TraceBuilder builder_;
+  bool opaque_;
+};
+
+}  // namespace
+
+ir::Kernel AnalyzeAsync(ir::Kernel kernel, PassContext& context) {
+  const Features features = FeaturesOf(kernel);
+  Findings findings;
+  CheckRegisters(kernel, findings);
+  if (features.async) {
+    const Agents agents(kernel, context);
+    if (agents.all().size() <= kMostAgents) {
+      Obligations obligations;
+      Analysis(kernel, agents, findings, obligations, features.opaque).Run();
+      context.obligations.proved += obligations.proved();
+      context.obligations.left += obligations.left();
+    }
+  }
+  findings.Emit(context);
+  return kernel;
+}
+
+}  // namespace choreo::passes
