@@ -54,9 +54,9 @@ class Check {
     const int proved = session_.compilation().obligations_proved;
     const int left = session_.compilation().obligations_left;
     if (proved + left > 0) {
-      summary_ += fmt::format("{}: {} proved, {} left to the simulator\n",
-                              Counted(static_cast<uint64_t>(proved + left), "obligation"), proved,
-                              left);
+      summary_ +=
+          fmt::format("{}: {} proved, {} left to the simulator\n",
+                      Counted(static_cast<uint64_t>(proved + left), "obligation"), proved, left);
     }
     summary_ += fmt::format("{}, static analysis and {}: {}\n", Counted(executed_, "tile function"),
                             Counted(runs_, "execution"), Counted(findings_, "finding"));
