@@ -95,12 +95,14 @@ class Replay {
   int64_t TriggerOf(const Step& wait) const;
   OpKey KeyOf(const Step& step, size_t agent) const;
   static EventId EventOf(const Step& step);
+  void NotePublished(size_t agent);
+
+  // async_guards.cpp
   void NoteGuards(size_t agent, const TileUse& use, const TileState& tile);
   bool Guards(EventId event, int64_t slot, const TileKey& tile) const;
   std::vector<TileKey> ReleasedBy(const Step& trigger) const;
   void CheckStaleReads();
   void CheckReleases();
-  void NotePublished(size_t agent);
 
   // async_blame.cpp
   void ReadUnfilled(size_t agent, int step, const TileUse& use, const Access& write);
