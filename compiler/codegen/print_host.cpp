@@ -27,6 +27,7 @@ class HostPrinter {
 
   void Print() {
     names_.Define("host");
+    names_.Define(kernel_.name);  // which the body calls
     params_ = MakeHostParams(kernel_, names_);
     out_.Open(fmt::format("void {}({})", kernel_.name, params_.declaration));
     out_.Line("namespace host = choreo::host;");

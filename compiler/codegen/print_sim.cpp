@@ -37,6 +37,7 @@ void PrintModuleText(const std::string& ir, TextWriter& out) {
 void PrintLauncher(const Program& program, const ir::Kernel& kernel,
                    const std::unordered_set<std::string>& reserved, TextWriter& out) {
   Names names(kernel, reserved);
+  names.Define(kernel.name);  // which the body calls
   const HostParams params = MakeHostParams(kernel, names);
   std::string arguments;
   for (size_t i = 0; i < kernel.params.size(); ++i) {

@@ -1,7 +1,11 @@
 // Kernels that are no attention, against references written down here: what both the tile evaluator
 // and the machine compute is what the mathematics says, at shapes with tails and rows with padding.
+#include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <limits>
+#include <map>
+#include <regex>
 
 #include "differential.h"
 
@@ -101,6 +105,75 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(GemmCase{"bf16", "1", "256", "64"}, GemmCase{"bf16", "2", "256", "64"},
                     GemmCase{"bf16", "3", "256", "64"}, GemmCase{"bf16", "4", "128", "64"},
                     GemmCase{"f16", "4", "192", "32"}, GemmCase{"bf16", "3", "24", "16"}));
+
+// ---- every kernel of tests/kernels, at the shapes of its RUN lines ----
+
+struct RunLine {
+  std::string file, text;
+  std::vector<lex::CommandLineDefine> defines;
+  std::map<std::string, int64_t> values;  // of dimensions and scalar parameters
+  friend void PrintTo(const RunLine& run, std::ostream* out) {
+    *out << run.file << ": " << run.text;
+  }
+};
+
+std::vector<RunLine> RunLines() {
+  std::vector<RunLine> runs;
+  const std::string folder = std::string(CROQTILE_SOURCE_DIR) + "/tests/kernels";
+  const std::regex line("RUN: %choreo check %s(.*) --shape (\\S+)");
+  const std::regex define("-D (?:\"([^=]+)=([^\"]*)\"|([^=]+)=(\\S+))"), value("([^=,]+)=([0-9]+)");
+  const std::sregex_iterator end;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string text = ReadText(entry.path().string());
+    for (std::sregex_iterator at(text.begin(), text.end(), line); at != end; ++at) {
+      RunLine run{"tests/kernels/" + entry.path().filename().string(), at->str(), {}, {}};
+      const std::string defines = (*at)[1], shape = (*at)[2];
+      for (std::sregex_iterator d(defines.begin(), defines.end(), define); d != end; ++d) {
+        const bool quoted = (*d)[1].matched;
+        run.defines.push_back({(*d)[quoted ? 1 : 3], (*d)[quoted ? 2 : 4]});
+      }
+      for (std::sregex_iterator v(shape.begin(), shape.end(), value); v != end; ++v) {
+        run.values[(*v)[1]] = std::stoll((*v)[2]);
+      }
+      runs.push_back(std::move(run));
+    }
+  }
+  std::sort(runs.begin(), runs.end(), [](const RunLine& a, const RunLine& b) {
+    return std::tie(a.file, a.text) < std::tie(b.file, b.text);
+  });
+  return runs;
+}
+
+std::vector<Argument> MakeArguments(const ir::Kernel& kernel, const RunLine& run) {
+  std::vector<Argument> arguments;
+  for (const ir::Param& param : kernel.params) {
+    if (!param.shaped) {
+      arguments.push_back(Scalar{run.values.at(param.name), 0});
+      continue;
+    }
+    const ir::Storage& storage = kernel.storages[param.storage];
+    std::vector<int64_t> extents;
+    for (const ir::ExprId dim : storage.dims) {
+      const auto* constant = std::get_if<ir::IntConst>(&kernel.exprs[dim].node);
+      const auto* name = std::get_if<ir::VarRef>(&kernel.exprs[dim].node);
+      extents.push_back(constant != nullptr ? constant->value
+                                            : run.values.at(kernel.vars[name->var].name));
+    }
+    arguments.push_back(MakeTensor(storage.elem, extents, arguments.size()));
+  }
+  return arguments;
+}
+
+class EveryKernelTest : public testing::TestWithParam<RunLine> {};
+TEST_P(EveryKernelTest, LoweredAsMeant) {
+  const auto compiled = CompileFile(GetParam().file, GetParam().defines);
+  ASSERT_TRUE(compiled);
+  const ir::Kernel& kernel = compiled->tile.kernels.front();
+  ExpectSame(*compiled, kernel.name, MakeArguments(kernel, GetParam()), 0.01, 4);
+}
+INSTANTIATE_TEST_SUITE_P(Folder, EveryKernelTest, testing::ValuesIn(RunLines()));
+
+TEST(KernelsTest, ThereAreKernels) { EXPECT_GE(RunLines().size(), 30u); }
 
 TEST(KernelsTest, TransposeTurns) {
   const auto compiled = CompileFile("tests/kernels/transpose.co");
