@@ -1,4 +1,4 @@
-// `choreo check` and `choreo run`: everything `compile` does, then the simulator.
+// `choreo check`, `choreo run` and `choreo view`: everything `compile` does, then the simulator.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include "driver/commands.h"
 #include "driver/execute.h"
 #include "driver/session.h"
+#include "sim/view.h"
 
 namespace choreo::driver {
 namespace {
@@ -35,10 +36,6 @@ class Check {
 
   void Run() {
     const ir::Module& module = *session_.compilation().lowered;
-    if (!options_.trace.empty()) {
-      session_.diags().Emit(kinds::NotAvailableYet, SourceRange(), "the timeline of `--trace`");
-      return;
-    }
     if (!Select(module) || !NamesAreKnown()) return;
     for (const ir::Kernel* kernel : kernels_) {
       const std::vector<std::string> missing = MissingNames(*kernel, shape_);
@@ -53,13 +50,13 @@ class Check {
         session_.diags().Emit(kinds::MissingDimension, Place(*kernel), Join(missing), kernel->name);
       }
     }
-    if (options_.verify_diagnostics) return;
+    if (options_.verify_diagnostics || options_.command == Command::View) return;
     const int proved = session_.compilation().obligations_proved;
     const int left = session_.compilation().obligations_left;
     if (proved + left > 0) {
-      summary_ += fmt::format("{}: {} proved, {} left to the simulator\n",
-                              Counted(static_cast<uint64_t>(proved + left), "obligation"), proved,
-                              left);
+      summary_ +=
+          fmt::format("{}: {} proved, {} left to the simulator\n",
+                      Counted(static_cast<uint64_t>(proved + left), "obligation"), proved, left);
     }
     summary_ += fmt::format("{}, static analysis and {}: {}\n", Counted(executed_, "tile function"),
                             Counted(runs_, "execution"), Counted(findings_, "finding"));
@@ -114,10 +111,14 @@ class Check {
   }
 
   void RunKernel(const ir::Module& module, const ir::Kernel& kernel) {
-    const ExecutionOptions how{options_.schedules, options_.seed};
+    const bool view = options_.command == Command::View;
+    sim::Trace trace;
+    ExecutionOptions how{view ? 1 : options_.schedules, options_.seed, options_.cta};
+    if (view || !options_.trace.empty()) how.trace = &trace;
     const auto execution = Execute(module, kernel, shape_, how, session_.compilation().sources,
                                    File(), session_.diags());
     if (!execution) return;
+    if (how.trace != nullptr && !Show(kernel, *execution, trace)) return;
     ++executed_;
     runs_ += execution->schedules;
     findings_ += execution->findings;
@@ -125,6 +126,28 @@ class Check {
                             Counted(execution->schedules, "schedule"),
                             Counted(execution->findings, "finding"));
     if (options_.command == Command::Run) Results(kernel, *execution);
+  }
+
+  // The timeline, as the command wants it. One kernel has one; a second would overwrite it.
+  bool Show(const ir::Kernel& kernel, const Execution& execution, const sim::Trace& trace) {
+    if (options_.cta >= execution.ctas) {
+      session_.diags().Emit(kinds::NoSuchCta, Place(kernel), options_.cta, kernel.name,
+                            execution.ctas);
+      return false;
+    }
+    if (shown_) {
+      session_.diags().Emit(kinds::SeveralTimelines, Place(kernel), kernel.name);
+      return false;
+    }
+    shown_ = true;
+    if (!options_.trace.empty()) {
+      session_.Write(options_.trace, sim::WriteTraceJson(trace));
+    } else if (options_.output.ends_with(".svg")) {
+      session_.Write(options_.output, sim::RenderSvg(trace));
+    } else {
+      session_.Write(options_.output, sim::RenderText(trace));
+    }
+    return true;
   }
 
   void Results(const ir::Kernel& kernel, const Execution& execution) {
@@ -147,6 +170,7 @@ class Check {
   std::vector<ShapeValue> shape_;
   std::vector<const ir::Kernel*> kernels_;
   bool any_complete_ = false;
+  bool shown_ = false;
   std::string summary_;
   uint64_t executed_ = 0, runs_ = 0, findings_ = 0;
 };
@@ -157,7 +181,10 @@ int RunCheck(const Options& options) {
   std::string problem;
   auto shape = ParseShape(options.shape, problem);
   if (!shape) {
-    const Exit exit = UsageError(options.command == Command::Run ? "run" : "check", problem);
+    const Exit exit = UsageError(options.command == Command::Run    ? "run"
+                                 : options.command == Command::View ? "view"
+                                                                    : "check",
+                                 problem);
     fmt::print(stderr, "{}", exit.text);
     return exit.status;
   }

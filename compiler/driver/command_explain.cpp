@@ -29,12 +29,4 @@ int RunExplain(const Options& options) {
   return exit.status;
 }
 
-int RunView(const Options&) {
-  diag::Emitter diags;
-  diags.Emit(diag::kinds::NotAvailableYet, SourceRange(),
-             "`choreo view`, the timeline of a trace,");
-  fmt::print(stderr, "{}", diag::RenderText(SourceManager(), diags.diagnostics()));
-  return kExitErrors;
-}
-
 }  // namespace choreo::driver

@@ -8,8 +8,7 @@ namespace choreo::driver {
 
 int RunCompile(const Options& options);
 int RunBuild(const Options& options);
-int RunCheck(const Options& options);  // also `run`
-int RunView(const Options& options);
+int RunCheck(const Options& options);  // also `run` and `view`
 int RunExplain(const Options& options);
 
 // What main() does.

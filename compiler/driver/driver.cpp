@@ -19,9 +19,8 @@ int Dispatch(const Options& options) {
       return RunBuild(options);
     case Command::Check:
     case Command::Run:
-      return RunCheck(options);
     case Command::View:
-      return RunView(options);
+      return RunCheck(options);
     case Command::Explain:
       return RunExplain(options);
   }

@@ -110,6 +110,8 @@ std::optional<Execution> Execute(const ir::Module& module, const ir::Kernel& ker
     // Seed 0 means the default schedule.
     run.schedule_seed = i == 0 ? 0 : options.seed + i - 1;
     if (i != 0 && run.schedule_seed == 0) run.schedule_seed = ~uint64_t{0};
+    run.trace = i == 0 ? options.trace : nullptr;
+    run.trace_cta = options.cta;
     try {
       const std::vector<sim::Argument> arguments = ToSimArguments(kernel, *values);
       const sim::Report report = sim::Run(module, kernel.name, arguments, run);

@@ -10,6 +10,7 @@
 #include "diag/diag.h"
 #include "driver/arguments.h"
 #include "ir/ir.h"
+#include "sim/trace.h"
 #include "support/source.h"
 
 namespace choreo::driver {
@@ -17,6 +18,8 @@ namespace choreo::driver {
 struct ExecutionOptions {
   uint64_t schedules = 1;  // the default one, then random ones
   uint64_t seed = 1;       // of the first random one; they count up
+  uint64_t cta = 0;        // whose timeline is kept
+  sim::Trace* trace = nullptr;  // of the default schedule; null: none
 };
 
 struct Execution {

@@ -17,7 +17,7 @@ enum CommandSet : unsigned {
   kRun = 1u << static_cast<unsigned>(Command::Run),
   kView = 1u << static_cast<unsigned>(Command::View),
   kExplain = 1u << static_cast<unsigned>(Command::Explain),
-  kSource = kCompile | kBuild | kCheck | kRun,
+  kSource = kCompile | kBuild | kCheck | kRun | kView,
 };
 
 struct CommandInfo {
@@ -30,7 +30,7 @@ constexpr CommandInfo kCommands[] = {
     {Command::Build, "build", "Compile a .co file and build a program of it"},
     {Command::Check, "check", "Analyse a .co file and execute its kernels on the simulator"},
     {Command::Run, "run", "As check, and print or write what the kernels computed"},
-    {Command::View, "view", "Show the timeline of an execution"},
+    {Command::View, "view", "Show the timeline of a CTA: text, or SVG with -o FILE.svg"},
     {Command::Explain, "explain", "Explain a diagnostic by the name in its brackets"},
 };
 
@@ -144,7 +144,7 @@ constexpr uint64_t kMaxDebugWaits = 3600 * 1000;  // an hour
 
 // What is wrong with options that parsed one by one; empty if nothing is.
 std::string Inconsistency(const Options& o) {
-  if (o.command == Command::Explain || o.command == Command::View) return {};
+  if (o.command == Command::Explain) return {};
   if (o.file.empty() && !o.print_pipeline) return "no input file";
   if (!o.arch.empty() && o.arch != "sm_90a") {
     return fmt::format("`--arch={}`: choreo generates code for sm_90a only", o.arch);

@@ -37,7 +37,7 @@ class Analysis {
  public:
   Analysis(const ir::Kernel& kernel, const Agents& agents, Findings& findings,
            Obligations& obligations, bool opaque)
-      : in_{kernel, agents, findings, skipped_, obligations},
+      : in_{kernel, agents, findings, skipped_, obligations, reported_},
         builder_(kernel, agents),
         opaque_(opaque) {}
 
@@ -66,29 +66,31 @@ class Analysis {
       runs.push_back(TracesOf(launch));
       for (const Trace& trace : runs.back()) steps += trace.steps.size();
     }
+    // The longest first: there every loop turns, and what is wrong is met where it is written.
+    for (size_t i = runs.size(); i-- > 0;) CheckTraces(runs[i]);
     if (in_.findings.has_errors()) {
       skipped_ = {};
       return;
     }
     if (opaque_) return;
-    // Launches are judged from the smallest on; what does not end must not end in the two longest
-    // of the first CTA, whose trip counts are one apart.
+    // What does not end must not end in the two longest of the first CTA, whose trip counts are
+    // one apart.
     std::vector<Findings> endings;
-    for (size_t i = 0; i < runs.size(); ++i) {
+    Blamed blamed;
+    for (size_t i = runs.size(); i-- > 0;) {
       const bool guessed = std::any_of(runs[i].begin(), runs[i].end(),
                                        [](const Trace& t) { return t.guessed || !t.whole; });
       if (guessed) {
         LeaveTiles(runs[i]);
         continue;
       }
-      Replay replay(in_, runs[i]);
+      Replay replay(in_, runs[i], blamed);
       replay.Run();
       if (launches[i].first) endings.push_back(replay.endings());
     }
     if (endings.size() < 2 || in_.findings.has_errors() || !skipped_.empty()) return;
-    const Findings& longest = endings[endings.size() - 1];
-    for (const Finding& finding : longest.all()) {
-      if (endings[endings.size() - 2].Contains(finding)) in_.findings.Take(finding);
+    for (const Finding& finding : endings[0].all()) {
+      if (endings[1].Contains(finding)) in_.findings.Take(finding);
     }
   }
 
@@ -96,13 +98,25 @@ class Analysis {
     std::vector<Trace> traces;
     for (size_t agent = 0; agent < in_.agents.all().size(); ++agent) {
       traces.push_back(builder_.Build(agent, launch));
-      Trace& trace = traces.back();
-      CheckFutures(in_, agent, trace);
-      CheckOrders(in_, agent, trace);
-      CheckOverlap(in_, agent, trace);
-      CheckSlots(in_, agent, trace);
     }
     return traces;
+  }
+
+  void CheckTraces(std::vector<Trace>& traces) {
+    for (size_t agent = 0; agent < traces.size(); ++agent) {
+      const size_t before = in_.findings.all().size();
+      CheckFutures(in_, agent, traces[agent]);
+      // A future that is wrong often comes of a line that is missing, and the counter's step with
+      // it.
+      Findings dropped;
+      const bool clean = before == in_.findings.all().size();
+      const CheckInputs orders{
+          in_.kernel,      in_.agents,  clean ? in_.findings : dropped, clean ? skipped_ : dropped,
+          in_.obligations, in_.reported};
+      CheckOrders(orders, agent, traces[agent]);
+      CheckOverlap(in_, agent, traces[agent]);
+      CheckSlots(in_, agent, traces[agent]);
+    }
   }
 
   // Nothing is known of how these traces meet.
@@ -118,6 +132,7 @@ class Analysis {
   }
 
   Findings skipped_;
+  Reported reported_;
   CheckInputs in_;
   TraceBuilder builder_;
   bool opaque_;

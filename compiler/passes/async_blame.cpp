@@ -1,12 +1,10 @@
-// From two accesses that nothing orders, or agents that wait for ever, to the mistake behind it.
+// From two accesses that nothing orders to the mistake behind it.
 #include <algorithm>
 
 #include "passes/async_replay.h"
 
 namespace choreo::passes {
 namespace {
-
-using Rule = Obligations::Rule;
 
 bool IsPlainTrigger(const Step& step) {
   const auto* trigger = std::get_if<ir::EventTrigger>(&step.op->node);
@@ -59,36 +57,18 @@ const Step* Replay::PublisherOf(const Access& write) const {
   return nullptr;
 }
 
-// The slot of `tile` that the loads of a generation fill.
+// The slot of `tile` that a generation tells to be full, if it is one.
 std::optional<int64_t> Replay::PublishedSlot(EventId event, int64_t trigger,
                                              ir::StorageId tile) const {
-  const auto totals = totals_.find(event);
-  if (totals == totals_.end()) return std::nullopt;
-  for (const auto& [agent, total] : totals->second) {
-    const auto& steps = traces_[agent].steps;
-    const Step* last_write = nullptr;
-    for (const Step& step : steps) {
-      for (const TileUse& use : step.tiles) {
-        if (use.write && use.storage == tile) last_write = &step;
-      }
-      if (step.kind != StepKind::EventTrigger || EventOf(step) != event ||
-          step.generation != trigger) {
-        continue;
-      }
-      const Step* source = nullptr;
-      for (const int issue : step.issues) {
-        for (const TileUse& use : StepAt(agent, issue).tiles) {
-          if (use.write && use.storage == tile) source = &StepAt(agent, issue);
-        }
-      }
-      if (source == nullptr && IsPlainTrigger(step)) source = last_write;
-      if (source == nullptr) continue;
-      for (const TileUse& use : source->tiles) {
-        if (use.write && use.storage == tile) return use.slot;
-      }
-    }
+  const auto published = published_.find({event, trigger});
+  if (published == published_.end()) return std::nullopt;
+  std::optional<int64_t> slot;
+  for (const TileKey& key : published->second) {
+    if (key.first != tile) continue;
+    if (slot) return std::nullopt;
+    slot = key.second;
   }
-  return std::nullopt;
+  return slot;
 }
 
 // Whether the agent waited for a generation that fills another slot, and has not read that one.
@@ -136,6 +116,20 @@ bool Replay::RefillsOtherSlot(size_t agent, int step, const TileUse& use) {
 
 // ---- accesses that nothing orders -------------------------------------------------------------
 
+// The future of a load that is on its way when a plain trigger publishes it.
+ir::VarId Replay::UnwaitedAt(const Access& write, const Step& trigger) const {
+  const auto& steps = traces_[write.agent].steps;
+  const Step& issue = steps[static_cast<size_t>(write.step)];
+  if (issue.kind != StepKind::Load || !IsPlainTrigger(trigger)) return {};
+  for (size_t i = static_cast<size_t>(write.step) + 1; i < steps.size(); ++i) {
+    if (&steps[i] == &trigger) break;
+    const auto& issues = steps[i].issues;
+    if (std::find(issues.begin(), issues.end(), write.step) != issues.end()) return {};
+  }
+  const auto* load = std::get_if<ir::TmaLoad>(&issue.op->node);
+  return load != nullptr ? load->future : std::get<ir::CopyAsync>(issue.op->node).future;
+}
+
 void Replay::ReadUnfilled(size_t agent, int step, const TileUse& use, const Access& write) {
   const Step* trigger = PublisherOf(write);
   if (write.agent == agent || trigger == nullptr) {
@@ -153,28 +147,54 @@ void Replay::ReadUnfilled(size_t agent, int step, const TileUse& use, const Acce
     return;
   }
   if (WrongSlot(agent, step, use, event)) return;
-  const bool late =
-      IsPlainTrigger(*trigger) && StepAt(write.agent, write.step).kind == StepKind::Load;
-  const std::string why = late ? fmt::format("`{}` is triggered without the load", Of(event).name)
-                               : fmt::format("`{}` is not waited for", Of(event).name);
+  if (const ir::VarId load = UnwaitedAt(write, *trigger)) {
+    in_.findings
+        .Add(diag::kinds::TriggerWithoutLoad, trigger->op->loc, Of(event).name,
+             in_.kernel.vars[load].name, Role(write.agent))
+        .Note(write.use.loc, "the load is issued here and is still on its way")
+        .Note(use.loc, fmt::format("read here, by {}", Role(agent)));
+    return;
+  }
+  const std::string why = fmt::format("`{}` is not waited for", Of(event).name);
   in_.findings.Add(diag::kinds::ReadBeforeFilled, use.loc, TileName(use), why, Role(agent))
       .Note(write.use.loc, fmt::format("filled here, by {}", Role(write.agent)))
       .Note(trigger->op->loc, "complete with this trigger");
 }
 
-// The wait that stands for the release of the tile: of an event that has been seen to guard it,
-// else the latest one that the reader triggers, else the latest for anybody's release.
-const Replay::Acquired* Replay::GuardOf(size_t agent, const TileUse& use, size_t reader) {
+// Whether a wait is in the block of a fill, with no load between them that arrives separately.
+bool Replay::StandsBefore(size_t agent, int wait, int fill) const {
+  if (StepAt(agent, wait).block != StepAt(agent, fill).block) return false;
+  const auto binding = [&](int load) -> const Step* {
+    const auto& steps = traces_[agent].steps;
+    for (size_t i = static_cast<size_t>(load); i < steps.size(); ++i) {
+      const auto& issues = steps[i].issues;
+      if (std::find(issues.begin(), issues.end(), load) != issues.end()) return &steps[i];
+    }
+    return nullptr;
+  };
+  for (int i = wait + 1; i < fill; ++i) {
+    if (StepAt(agent, i).kind == StepKind::Load && binding(i) != binding(fill)) return false;
+  }
+  return true;
+}
+
+// The wait that stands for the release of the tile: of an event that has been seen to guard it;
+// else one in the block of the fill; else of an event that guards nothing else. The latest of them.
+const Replay::Acquired* Replay::GuardOf(size_t agent, int step, const TileUse& use, size_t reader) {
   const TileKey key{use.storage, *use.slot};
   const Access& filled = tiles_[key].writes[0];
   const Acquired* guard = nullptr;
-  int best = 0;
+  int best = 1;
   for (const Acquired& wait : states_[agent].waits) {
     if (wait.trigger < 0 || (filled.agent == agent && wait.step < filled.step)) continue;
     const int64_t slots = std::max(Of(wait.event).array_size, 1);
-    const auto known = guards_.find({wait.event, wait.trigger % slots});
-    const bool guards = known != guards_.end() && known->second.contains(key);
-    const int rank = guards ? 3 : totals_[wait.event].contains(reader) ? 2 : 1;
+    const bool beside = StandsBefore(agent, wait.step, step);
+    const bool reader_triggers = totals_[wait.event].contains(reader);
+    const int rank = Guards(wait.event, wait.trigger % slots, key) ? 4
+                     : beside && reader_triggers                   ? 3
+                     : beside                                      ? 2
+                     : guards_.contains(wait.event)                ? 0
+                                                                   : 1;
     if (rank < best) continue;
     best = rank;
     guard = &wait;
@@ -203,7 +223,7 @@ void Replay::RefilledEarly(size_t agent, int step, const TileUse& use, const Acc
     in_.findings.Add(diag::kinds::RefilledUnreleased, use.loc, TileName(use), why, Role(agent))
         .Note(read.use.loc, fmt::format("read here, by {}", Role(read.agent)));
   };
-  const Acquired* guard = GuardOf(agent, use, read.agent);
+  const Acquired* guard = GuardOf(agent, step, use, read.agent);
   if (guard == nullptr) {
     unguarded("without waiting for its release");
     return;
@@ -222,152 +242,79 @@ void Replay::RefilledEarly(size_t agent, int step, const TileUse& use, const Acc
         .Note(use.loc, fmt::format("filled again here, by {}", Role(agent)));
     return;
   }
-  const auto& steps = traces_[read.agent].steps;
-  const int released = static_cast<int>(release - steps.data());
+  const int released = static_cast<int>(release - traces_[read.agent].steps.data());
   if (read.step > released) {
-    // It reads what it has given back: most likely another slot than it waited for.
-    for (const auto& [id, totals] : totals_) {
-      if (!Of(id).ready && WrongSlot(read.agent, read.step, read.use, id)) return;
+    const Access fill{agent, step, -1, use};
+    if (BelongsToNextFill(read, released, *release)) {
+      ReadUnfilled(read.agent, read.step, read.use, fill);
+    } else {
+      ReadAfterRelease(read.agent, read.step, read.use, *release);
     }
+    return;
   }
   in_.findings
       .Add(diag::kinds::ReleasedBeforeRead, release->op->loc, event.name, TileName(use),
            Role(read.agent))
-      .Note(read.use.loc, read.step > released
-                              ? "read here, after the release"
-                              : "the MMA that reads it is issued here and is waited for later")
+      .Note(read.use.loc, "the MMA that reads it is issued here and is waited for later")
       .Note(use.loc, fmt::format("filled again here, by {}", Role(agent)));
+}
+
+// Whether a read after a release is meant for the next fill of the slot: the agent releases the
+// slot again behind the read, and has not waited in between.
+bool Replay::BelongsToNextFill(const Access& read, int released, const Step& release) const {
+  const EventId event = EventOf(release);
+  const int64_t slots = std::max(Of(event).array_size, 1);
+  const auto& steps = traces_[read.agent].steps;
+  const TileKey tile{read.use.storage, *read.use.slot};
+  for (size_t i = static_cast<size_t>(released) + 1; i < steps.size(); ++i) {
+    if (steps[i].kind == StepKind::EventWait) {
+      const auto full = published_.find({EventOf(steps[i]), TriggerOf(steps[i])});
+      if (full != published_.end() && full->second.contains(tile)) return false;
+    }
+    if (steps[i].kind == StepKind::EventTrigger && EventOf(steps[i]) == event &&
+        steps[i].generation == release.generation + slots) {
+      return static_cast<int>(i) > read.step;
+    }
+  }
+  return false;
+}
+
+// It reads what it has given back: another slot than it waited for, or after the trigger.
+void Replay::ReadAfterRelease(size_t agent, int step, const TileUse& use, const Step& release) {
+  for (const auto& [id, totals] : totals_) {
+    if (!Of(id).ready && WrongSlot(agent, step, use, id)) return;
+  }
+  in_.findings
+      .Add(diag::kinds::ReleasedBeforeRead, release.op->loc, Of(EventOf(release)).name,
+           TileName(use), Role(agent))
+      .Note(use.loc, "read here, after the release");
 }
 
 void Replay::WrittenTwice(size_t agent, int step, const TileUse& use, const Access& write) {
   const bool ordinary = StepAt(agent, step).kind != StepKind::Load && write.instance < 0;
   if (ordinary || RefillsOtherSlot(agent, step, use)) return;
+  // Given back by somebody who had not waited for it to be full.
+  const Acquired* guard = nullptr;
+  for (const Acquired& wait : states_[agent].waits) {
+    const bool counts = wait.trigger >= 0 && wait.step > write.step && write.agent == agent;
+    if (counts && StandsBefore(agent, wait.step, step)) guard = &wait;
+  }
+  if (guard != nullptr) {
+    const size_t other = totals_[guard->event].begin()->first;
+    in_.findings
+        .Add(diag::kinds::ReleasedBeforeRead,
+             FindTrigger(other, guard->event, guard->trigger)->op->loc, Of(guard->event).name,
+             TileName(use), Role(other))
+        .Note(write.use.loc, "filled here, and not waited for before the release")
+        .Note(use.loc, fmt::format("filled again here, by {}", Role(agent)));
+    return;
+  }
   in_.findings
       .Add(diag::kinds::RefilledUnreleased, use.loc, TileName(use),
            write.agent == agent ? "while its last fill may be on its way or unread"
                                 : "while another role fills it",
            Role(agent))
       .Note(write.use.loc, fmt::format("filled here, by {}", Role(write.agent)));
-}
-
-// ---- launches that do not end -----------------------------------------------------------------
-
-void Replay::BlameStuck() {
-  std::vector<size_t> stuck;
-  for (size_t agent = 0; agent < traces_.size(); ++agent) {
-    if (states_[agent].next == traces_[agent].steps.size()) continue;
-    if (StepAt(agent, static_cast<int>(states_[agent].next)).kind != StepKind::EventWait) return;
-    stuck.push_back(agent);
-  }
-  const auto waits_at = [&](size_t agent) -> const Step& {
-    return StepAt(agent, static_cast<int>(states_[agent].next));
-  };
-  for (const size_t agent : stuck) {
-    if (Shortage(agent, waits_at(agent))) return;
-  }
-  for (const size_t agent : stuck) {
-    if (NotReady(agent, waits_at(agent))) return;
-  }
-  Finding& finding = endings_.Add(diag::kinds::EventDeadlock, waits_at(stuck[0]).op->loc,
-                                  Of(EventOf(waits_at(stuck[0]))).name, Role(stuck[0]));
-  for (size_t i = 1; i < stuck.size(); ++i) {
-    finding.Note(waits_at(stuck[i]).op->loc, fmt::format("{} waits for `{}`", Role(stuck[i]),
-                                                         Of(EventOf(waits_at(stuck[i]))).name));
-  }
-}
-
-// The generation that the agent waits for is triggered too rarely, whoever else goes on.
-bool Replay::Shortage(size_t agent, const Step& wait) {
-  const EventId event = EventOf(wait);
-  const int64_t trigger = TriggerOf(wait);
-  const auto totals = totals_.find(event);
-  if (totals == totals_.end()) {
-    if (Of(event).ready) {
-      endings_
-          .Add(diag::kinds::RingNeverReleased, wait.op->loc, Of(event).name,
-               std::max(Of(event).array_size, 1), Role(agent))
-          .Note(Of(event).loc, "declared here");
-    } else {
-      endings_.Add(diag::kinds::EventNeverTriggered, wait.op->loc, Of(event).name, Role(agent))
-          .Note(Of(event).loc, "declared here");
-    }
-    return true;
-  }
-  int64_t most = 0;
-  for (const auto& [other, total] : totals->second) most = std::max(most, total);
-  for (const auto& [other, total] : totals->second) {
-    if (total > trigger) continue;
-    const Step* last = FindTrigger(other, event, total - 1);
-    if (most > trigger) {
-      endings_
-          .Add(diag::kinds::TriggersDiffer, last->op->loc, Of(event).name, total, most, Role(other))
-          .Note(wait.op->loc, fmt::format("{} waits for generation {} here", Role(agent), trigger));
-      return true;
-    }
-    // How many waits there are in all.
-    int64_t waits = 0;
-    for (const Step& step : traces_[agent].steps) {
-      if (step.kind == StepKind::EventWait && EventOf(step) == event) waits = step.generation + 1;
-    }
-    endings_
-        .Add(diag::kinds::TripCountsDiffer, wait.op->loc, Of(event).name, waits, Role(agent),
-             total + (Of(event).ready ? std::max(Of(event).array_size, 1) : 0))
-        .Note(last->op->loc, fmt::format("triggered here, by {}", Role(other)));
-    return true;
-  }
-  return false;
-}
-
-// Everybody waits, and this agent for the first generation of an event that is triggered only after
-// what this agent does next: the event should be given at first.
-bool Replay::NotReady(size_t agent, const Step& wait) {
-  const EventId event = EventOf(wait);
-  if (Of(event).ready || wait.generation != 0) return false;
-  const auto& steps = traces_[agent].steps;
-  const bool fills = std::any_of(steps.begin() + static_cast<std::ptrdiff_t>(states_[agent].next),
-                                 steps.end(), [](const Step& step) {
-                                   return std::any_of(step.tiles.begin(), step.tiles.end(),
-                                                      [](const TileUse& use) { return use.write; });
-                                 });
-  if (!fills) return false;
-  for (const auto& [other, total] : totals_[event]) {
-    if (states_[other].next == traces_[other].steps.size()) return false;
-  }
-  Finding& finding =
-      endings_.Add(diag::kinds::EmptyRingNotReady, Of(event).loc, Of(event).name, Role(agent));
-  finding.Note(wait.op->loc, "the first wait for it");
-  for (const auto& [other, total] : totals_[event]) {
-    finding.Note(FindTrigger(other, event, 0)->op->loc,
-                 fmt::format("the first trigger, by {}, which waits itself", Role(other)));
-  }
-  return true;
-}
-
-// Loads on their way to an event that nobody waits for any more.
-void Replay::BlameUnawaited() {
-  for (size_t agent = 0; agent < traces_.size(); ++agent) {
-    for (const Step& step : traces_[agent].steps) {
-      if (step.kind != StepKind::EventTrigger || step.issues.empty()) continue;
-      if (awaited_.contains({EventOf(step), step.generation})) {
-        in_.obligations.Met(*step.op, Rule::Triggered);
-        continue;
-      }
-      int64_t waited = 0;
-      const Step* last = nullptr;
-      for (const Trace& trace : traces_) {
-        for (const Step& other : trace.steps) {
-          if (other.kind != StepKind::EventWait || EventOf(other) != EventOf(step)) continue;
-          waited = std::max(waited, other.generation + 1);
-          last = &other;
-        }
-      }
-      Finding& finding =
-          endings_.Add(diag::kinds::LoadNeverAwaited, StepAt(agent, step.issues[0]).op->loc,
-                       Of(EventOf(step)).name, step.generation + 1, Role(agent), waited);
-      if (last != nullptr) finding.Note(last->op->loc, "waited for here");
-      return;
-    }
-  }
 }
 
 }  // namespace choreo::passes

@@ -4,6 +4,8 @@
 
 #include <map>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "passes/async_findings.h"
@@ -24,6 +26,11 @@ class Obligations {
   std::set<std::pair<const ir::Op*, Rule>> met_, left_;
 };
 
+// What has a finding in each role already: one mistake makes many operations wrong.
+struct Reported {
+  std::set<std::pair<std::string, uint32_t>> counters, events, tiles;
+};
+
 struct CheckInputs {
   const ir::Kernel& kernel;
   const Agents& agents;
@@ -31,6 +38,7 @@ struct CheckInputs {
   // Orders that run ahead: the mistake is a wait left out, if the replay finds what it left open.
   Findings& skipped;
   Obligations& obligations;
+  Reported& reported;
 };
 
 // Futures and fragments of one trace; fills in Step::issues.

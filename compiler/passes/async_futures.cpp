@@ -1,6 +1,7 @@
 // Futures and the fragments of MMAs in flight, along one trace.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 
 #include "passes/async_checks.h"
@@ -64,6 +65,20 @@ class Futures {
   const Step& IssueOf(const Instance& instance) const {
     return trace_.steps[static_cast<size_t>(instance.step)];
   }
+  // One mistake with a tile or an accumulator makes several futures wrong: it is reported once.
+  bool First(const Instance& instance) {
+    const ir::OpNode& node = IssueOf(instance).op->node;
+    ir::StorageId subject;
+    if (const auto* mma = std::get_if<ir::Mma>(&node)) {
+      subject = mma->acc;
+    } else if (const auto* load = std::get_if<ir::TmaLoad>(&node)) {
+      subject = in_.kernel.views[load->dst].storage;
+    } else {
+      subject = in_.kernel.views[std::get<ir::CopyAsync>(node).dst].storage;
+    }
+    return in_.reported.tiles.insert({role_, subject.value}).second;
+  }
+
   const std::string& Name(ir::VarId future) const { return in_.kernel.vars[future].name; }
   const std::string& Name(ir::StorageId storage) const { return in_.kernel.storages[storage].name; }
 
@@ -87,6 +102,7 @@ class Futures {
     }
     Instance& instance = instances_[held->second];
     if (instance.state != Instance::State::Pending) {
+      if (!First(instance)) return;
       const auto word = [](Instance::State s) {
         return s == Instance::State::Bound ? "bound" : "waited for";
       };
@@ -128,6 +144,7 @@ class Futures {
     instance.reported = true;
     std::erase(in_flight_, index);
     const Step& issue = IssueOf(instance);
+    if (!First(instance)) return;
     if (issue.kind == StepKind::Load) {
       // A full event triggered behind the load, and meant to carry it.
       for (size_t i = static_cast<size_t>(instance.step) + 1; i < end; ++i) {
@@ -135,10 +152,15 @@ class Futures {
         if (trigger == nullptr || !trigger->futures.empty()) continue;
         const ir::Storage& event = in_.kernel.storages[trigger->event];
         if (event.ready) continue;
-        in_.findings
-            .Add(diag::kinds::TriggerWithoutLoad, trace_.steps[i].op->loc, event.name,
-                 Name(instance.future), role_)
-            .Note(issue.op->loc, "the load is issued here and is still on its way");
+        Finding& finding =
+            in_.findings.Add(diag::kinds::TriggerWithoutLoad, trace_.steps[i].op->loc, event.name,
+                             Name(instance.future), role_);
+        finding.Note(issue.op->loc, "the load is issued here and is still on its way");
+        if (std::holds_alternative<ir::TmaLoad>(issue.op->node)) {
+          finding.Note({}, fmt::format("bind it: `trigger … after {};`", Name(instance.future)));
+        } else {
+          finding.Note({}, fmt::format("wait for it first: `wait {};`", Name(instance.future)));
+        }
         return;
       }
     }
@@ -164,6 +186,7 @@ class Futures {
         if (instance.reported || (acc && own != nullptr && own->acc == use.frag)) continue;
         if (!acc && !use.write) continue;
         instance.reported = true;
+        if (!First(instance)) continue;
         Finding& finding =
             acc ? in_.findings.Add(diag::kinds::AccumulatorInFlight, use.loc, Name(use.frag),
                                    use.write && !Reads(step, use) ? "written" : "read",

@@ -107,7 +107,7 @@ std::optional<Evaluator> FindLaunch(const ir::Kernel& kernel, const Extents& ext
       if (IsLaunchVar(var)) values[i] = extents.TileOf(i) * tiles * factor;
       if (var.type == Elem::kBool && var.kind == ir::VarKind::Param) values[i] = 1;
     }
-    Evaluator evaluator(kernel, std::move(values));
+    Evaluator evaluator(kernel, std::move(values), tiles);
     if (HostAccepts(kernel, evaluator)) return evaluator;
   }
   return std::nullopt;
@@ -225,16 +225,15 @@ std::optional<int64_t> Evaluator::Element(const ir::View& view) const {
   const ir::Storage& storage = kernel_.storages[view.storage];
   if (storage.kind != ir::StorageKind::Param) return std::nullopt;
   if (kernel_.params[static_cast<size_t>(storage.param_index)].written) return std::nullopt;
-  constexpr uint64_t kMix = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
-  uint64_t hash = view.storage.value + 1;
+  // Growing along each axis: neighbours, such as the ends of a range of tasks, lie a few apart.
+  constexpr int64_t kStep = 3;
+  int64_t value = tiles_;
   for (const ir::ExprId start : view.start) {
     const auto at = Value(start);
     if (!at) return std::nullopt;
-    hash = (hash ^ static_cast<uint64_t>(*at)) * kMix;
-    hash ^= hash >> 29;
+    value += kStep * *at;
   }
-  constexpr uint64_t kSmall = 4;
-  return static_cast<int64_t>(hash % kSmall);
+  return ir::WrapToElem(value, storage.elem);
 }
 
 }  // namespace choreo::passes

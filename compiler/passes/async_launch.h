@@ -32,8 +32,8 @@ int LongestRing(const ir::Kernel& kernel);
 // have small made-up values, the same wherever they are read.
 class Evaluator {
  public:
-  Evaluator(const ir::Kernel& kernel, Values values)
-      : kernel_(kernel), values_(std::move(values)) {}
+  Evaluator(const ir::Kernel& kernel, Values values, int tiles)
+      : kernel_(kernel), values_(std::move(values)), tiles_(tiles) {}
 
   std::optional<int64_t> Value(ir::ExprId e) const;
   std::optional<int64_t> Get(ir::VarId var) const { return values_[var.value]; }
@@ -46,6 +46,7 @@ class Evaluator {
 
   const ir::Kernel& kernel_;
   Values values_;
+  int tiles_;
 };
 
 }  // namespace choreo::passes

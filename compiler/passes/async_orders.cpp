@@ -39,13 +39,14 @@ class Orders {
 
   void Trigger(Step& step, const ir::EventTrigger& trigger) {
     Ledger& ledger = triggers_[trigger.event];
-    // Triggers in one block with one order complete one generation together.
+    // Triggers of loads in one block with one order complete one generation together, and so does a
+    // plain one behind them.
     const Step* last = ledger.last;
     const bool joins = last != nullptr && last->op != step.op && last->block == step.block &&
                        Joined(std::get<ir::EventTrigger>(last->op->node), trigger) &&
                        ledger.last_order == step.order;
-    ledger.last = &step;
     if (joins) {
+      ledger.last = &step;
       step.generation = ledger.count - 1;
       return;
     }
@@ -54,7 +55,7 @@ class Orders {
   }
 
   static bool Joined(const ir::EventTrigger& a, const ir::EventTrigger& b) {
-    return a.order.valid() || (!a.futures.empty() && !b.futures.empty());
+    return !a.futures.empty() && (b.order || !b.futures.empty());
   }
 
   void Check(Step& step, ir::StorageId event, ir::ExprId order, Ledger& ledger,
@@ -62,6 +63,7 @@ class Orders {
     const ir::Storage& ring = in_.kernel.storages[event];
     if (!order) return;
     const auto before = std::exchange(ledger.last_order, step.order);
+    const Step* last = std::exchange(ledger.last, &step);
     if (!step.order) {
       in_.obligations.Left(*step.op, Rule::Order);
       return;
@@ -72,9 +74,10 @@ class Orders {
       in_.obligations.Met(*step.op, Rule::Order);
       return;
     }
-    // Ahead by less than a turn: waits have been left out, and the others are right.
-    const int64_t ahead = ((*step.order - expected) % turn + turn) % turn;
-    const bool skips = word == "wait" && ahead < ring.array_size && !ledger.wrong;
+    // Ahead: waits have been left out, and the others are right.
+    int64_t ahead = *step.order - expected;
+    if (ahead < 0 && (ahead % turn + turn) % turn < ring.array_size) ahead = ahead % turn + turn;
+    const bool skips = word == "wait" && ahead > 0 && !ledger.wrong;
     if (skips) step.generation += ahead;
     ledger.wrong = ledger.wrong || !skips;
     if (!FirstOfCounter(event, order)) return;
@@ -82,19 +85,24 @@ class Orders {
                            .Add(diag::kinds::OrderMismatch, step.op->loc, word, ring.name,
                                 *step.order, expected, word, role_);
     finding.Note({}, Hint(*step.order, expected, before, ring.array_size));
+    if (last != nullptr && last->op != step.op) {
+      finding.Note(last->op->loc, fmt::format("the {} before it", word));
+    }
     finding.Note(ring.loc, fmt::format("`{}` is a ring of {}", ring.name, ring.array_size));
   }
 
   // A wrong counter makes every order wrong that is taken from it: it is reported once a path.
   bool FirstOfCounter(ir::StorageId event, ir::ExprId order) {
+    if (!in_.reported.events.insert({role_, event.value}).second) return false;
     std::set<uint32_t> counters;
     ir::ForEachSubExpr(in_.kernel, order, [&](ir::ExprId e) {
       const auto* ref = std::get_if<ir::VarRef>(&in_.kernel.exprs[e].node);
       if (ref != nullptr) counters.insert(ref->var.value);
     });
-    if (counters.empty()) return wrong_events_.insert(event).second;
     bool first = true;
-    for (const uint32_t counter : counters) first = wrong_counters_.insert(counter).second && first;
+    for (const uint32_t counter : counters) {
+      first = in_.reported.counters.insert({role_, counter}).second && first;
+    }
     return first;
   }
 
@@ -117,8 +125,6 @@ class Orders {
   const std::string& role_;
   Trace& trace_;
   std::map<ir::StorageId, Ledger> waits_, triggers_;
-  std::set<uint32_t> wrong_counters_;
-  std::set<ir::StorageId> wrong_events_;
 };
 
 }  // namespace

@@ -28,8 +28,8 @@ void Knowledge::Complete(int instance) {
   instances[index] = true;
 }
 
-Replay::Replay(const CheckInputs& in, const std::vector<Trace>& traces)
-    : in_(in), traces_(traces), states_(traces.size()) {
+Replay::Replay(const CheckInputs& in, const std::vector<Trace>& traces, Blamed& blamed)
+    : in_(in), traces_(traces), blamed_(blamed), states_(traces.size()) {
   for (size_t agent = 0; agent < traces.size(); ++agent) {
     states_[agent].knowledge.clock.resize(traces.size());
     for (const Step& step : traces[agent].steps) {
@@ -39,6 +39,30 @@ Replay::Replay(const CheckInputs& in, const std::vector<Trace>& traces)
       int64_t& total = totals_[EventOf(step)][agent];
       total = std::max(total, step.generation + 1);
     }
+    NotePublished(agent);
+  }
+}
+
+// The tiles that the generations of events tell to be full: those of the loads that a trigger
+// binds, else all that the agent wrote since its last trigger.
+void Replay::NotePublished(size_t agent) {
+  std::set<TileKey> written;
+  for (const Step& step : traces_[agent].steps) {
+    for (const TileUse& use : step.tiles) {
+      if (use.write && use.slot && Of(use.storage).kind == ir::StorageKind::Shared) {
+        written.insert({use.storage, *use.slot});
+      }
+    }
+    if (step.kind != StepKind::EventTrigger || Of(EventOf(step)).ready) continue;
+    std::set<TileKey>& published = published_[{EventOf(step), step.generation}];
+    for (const int issue : step.issues) {
+      for (const TileUse& use : StepAt(agent, issue).tiles) {
+        if (!use.write || !use.slot) continue;
+        published.insert({use.storage, *use.slot});
+        written.erase({use.storage, *use.slot});
+      }
+    }
+    if (step.issues.empty()) published.merge(std::exchange(written, {}));
   }
 }
 
@@ -77,6 +101,8 @@ void Replay::Run() {
   });
   if (in_.findings.has_errors()) return;
   CheckReleases();
+  if (ended) CheckStaleReads();
+  if (in_.findings.has_errors()) return;
   if (ended) {
     BlameUnawaited();
   } else {
@@ -165,7 +191,8 @@ void Replay::Issue(size_t agent, int index, const Step& step) {
   const int instance = it->second;
   if (first) loads_.push_back({agent, IsLoad(step) ? index : -1});
   states_[agent].instances[index] = instance;
-  if (first) {
+  // A load is issued once; an MMA is the work of all, and each of them must know its operands.
+  if (first || !IsLoad(step)) {
     for (const TileUse& use : step.tiles) Touch(agent, index, use, instance, step);
   }
   // Without a future it is complete when the statement is.
@@ -195,11 +222,16 @@ void Replay::Store(size_t agent, int index, const Step& step) {
     if (!use.exact) continue;
     const OpKey key = KeyOf(step, agent);
     for (const auto& [other, stored] : stores_) {
-      if (other == key || stored.first == agent || !Overlap(stored.second, use)) continue;
+      const auto& others = stored.first->partners;
+      const bool same_path = std::any_of(others.begin(), others.end(), [&](size_t partner) {
+        return std::find(step.partners.begin(), step.partners.end(), partner) !=
+               step.partners.end();
+      });
+      if (other == key || same_path || !Overlap(stored.second, use)) continue;
       in_.findings.Add(diag::kinds::StoresOverlap, use.loc, Of(use.storage).name, Role(agent))
           .Note(stored.second.loc, "the other store");
     }
-    stores_.try_emplace(key, agent, use);
+    stores_.try_emplace(key, &step, use);
   }
 }
 
@@ -213,7 +245,7 @@ bool Replay::Known(size_t agent, const Access& access) const {
 // single elements order them in ways that traces do not show.
 bool Replay::Matters(const Access& a, size_t agent, int instance) const {
   if (a.instance >= 0 || instance >= 0) return true;
-  return in_.agents.all()[a.agent].role != in_.agents.all()[agent].role;
+  return !SameRole(a.agent, agent);
 }
 
 void Replay::Touch(size_t agent, int index, const TileUse& use, int instance, const Step& step) {
@@ -232,38 +264,40 @@ void Replay::Touch(size_t agent, int index, const TileUse& use, int instance, co
   const auto unordered = [&](const Access& other) {
     return !Known(agent, other) && Overlap(other.use, use) && Matters(other, agent, instance);
   };
-  const auto says = [&](const Access& other, bool early) {
-    if (blamed_.contains(step.op) || blamed_.contains(StepAt(other.agent, other.step).op)) {
-      return false;
-    }
-    return read_early_.try_emplace(use.storage, early).first->second == early;
+  // Whether this is news, then put to `culprit`; else it follows from what was found before.
+  const auto says = [&](const Access& other, bool early, const ir::Op* culprit) {
+    const ir::Op* its = StepAt(other.agent, other.step).op;
+    const bool alike = blamed_.read_early.try_emplace(use.storage, early).first->second == early;
+    if (!alike || blamed_.ops.contains(step.op) || blamed_.ops.contains(its)) return false;
+    blamed_.ops.insert(culprit);
+    return true;
   };
   for (const Access& write : tile.writes) {
     // A store by TMA comes after all who execute it.
     if (!unordered(write) || (store && write.instance < 0 && partner(write))) continue;
-    if (says(write, !use.write)) {
+    if (says(write, !use.write, step.op)) {
       if (use.write) {
         WrittenTwice(agent, index, use, write);
       } else {
         ReadUnfilled(agent, index, use, write);
       }
     }
-    blamed_.insert(step.op);
     // From here on as if it had been waited for.
     if (write.instance >= 0) states_[agent].knowledge.Complete(write.instance);
   }
   if (use.write) {
     for (const Access& read : tile.reads) {
-      if (!unordered(read) || !says(read, false)) continue;
+      // Whoever of its role writes the tile next waits for a store by TMA.
+      const bool stored = StepAt(read.agent, read.step).kind == StepKind::Store;
+      if (!unordered(read) || (stored && SameRole(read.agent, agent))) continue;
+      if (!says(read, false, StepAt(read.agent, read.step).op)) continue;
       RefilledEarly(agent, index, use, read);
-      blamed_.insert(StepAt(read.agent, read.step).op);
     }
     NoteGuards(agent, use, tile);
     if (use.whole) tile = {};
     if (tile.writes.size() < kMostAccesses) tile.writes.push_back({agent, index, instance, use});
     return;
   }
-  if (store) return;  // whoever writes the tile next waits for it
   for (Access& read : tile.reads) {
     if (instance < 0 && read.instance < 0 && read.agent == agent &&
         StepAt(agent, read.step).op == step.op) {
@@ -272,51 +306,6 @@ void Replay::Touch(size_t agent, int index, const TileUse& use, int instance, co
     }
   }
   if (tile.reads.size() < kMostAccesses) tile.reads.push_back({agent, index, instance, use});
-}
-
-// Which event told this agent that the readers are done: the first whose generation knew it.
-void Replay::NoteGuards(size_t agent, const TileUse& use, const TileState& tile) {
-  for (const Access& read : tile.reads) {
-    if (read.agent == agent || !Known(agent, read)) continue;
-    for (const Acquired& wait : states_[agent].waits) {
-      if (wait.trigger < 0) continue;
-      const Knowledge& published = generations_.at({wait.event, wait.trigger}).published;
-      const bool knew = read.instance >= 0 ? published.Knows(read.instance)
-                                           : published.clock.size() > read.agent &&
-                                                 published.clock[read.agent] > read.step;
-      if (!knew) continue;
-      const int64_t slots = std::max(Of(wait.event).array_size, 1);
-      guards_[{wait.event, wait.trigger % slots}].insert({use.storage, *use.slot});
-      break;
-    }
-  }
-}
-
-// A slot may not be given back while an MMA reads it, even where nobody fills it again.
-void Replay::CheckReleases() {
-  for (size_t agent = 0; agent < traces_.size(); ++agent) {
-    std::map<int, const Step*> reading;  // MMAs not waited for, by their steps
-    for (size_t i = 0; i < traces_[agent].steps.size(); ++i) {
-      const Step& step = traces_[agent].steps[i];
-      const auto* mma = std::get_if<ir::Mma>(&step.op->node);
-      if (mma != nullptr && mma->future) reading[static_cast<int>(i)] = &step;
-      for (const int issue : step.issues) reading.erase(issue);
-      if (step.kind != StepKind::EventTrigger) continue;
-      const int64_t slots = std::max(Of(EventOf(step)).array_size, 1);
-      const auto guarded = guards_.find({EventOf(step), step.generation % slots});
-      if (guarded == guards_.end()) continue;
-      in_.obligations.Met(*step.op, Rule::Released);
-      for (const auto& [issue, read] : reading) {
-        for (const TileUse& use : read->tiles) {
-          if (!use.slot || !guarded->second.contains({use.storage, *use.slot})) continue;
-          in_.findings
-              .Add(diag::kinds::ReleasedBeforeRead, step.op->loc, Of(EventOf(step)).name,
-                   TileName(use), Role(agent))
-              .Note(use.loc, "the MMA that reads it is issued here and is waited for later");
-        }
-      }
-    }
-  }
 }
 
 }  // namespace choreo::passes

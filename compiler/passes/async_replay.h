@@ -27,9 +27,16 @@ struct Knowledge {
   }
 };
 
+// Where a finding stands already, what else is met there follows from it: ops, and for each tile
+// whether it is read too early (else it is filled too early). Kept over all launches.
+struct Blamed {
+  std::set<const ir::Op*> ops;
+  std::map<ir::StorageId, bool> read_early;
+};
+
 class Replay {
  public:
-  Replay(const CheckInputs& in, const std::vector<Trace>& traces);
+  Replay(const CheckInputs& in, const std::vector<Trace>& traces, Blamed& blamed);
   void Run();
   // Findings that only count if every launch shows them: deadlocks and trip counts.
   const Findings& endings() const { return endings_; }
@@ -88,20 +95,32 @@ class Replay {
   int64_t TriggerOf(const Step& wait) const;
   OpKey KeyOf(const Step& step, size_t agent) const;
   static EventId EventOf(const Step& step);
+  void NotePublished(size_t agent);
+
+  // async_guards.cpp
   void NoteGuards(size_t agent, const TileUse& use, const TileState& tile);
+  bool Guards(EventId event, int64_t slot, const TileKey& tile) const;
+  std::vector<TileKey> ReleasedBy(const Step& trigger) const;
+  void CheckStaleReads();
   void CheckReleases();
 
   // async_blame.cpp
   void ReadUnfilled(size_t agent, int step, const TileUse& use, const Access& write);
   void RefilledEarly(size_t agent, int step, const TileUse& use, const Access& read);
   void WrittenTwice(size_t agent, int step, const TileUse& use, const Access& write);
+  bool BelongsToNextFill(const Access& read, int released, const Step& release) const;
+  bool StandsBefore(size_t agent, int wait, int fill) const;
+  void ReadAfterRelease(size_t agent, int step, const TileUse& use, const Step& release);
   bool WrongSlot(size_t agent, int step, const TileUse& use, EventId full);
   bool RefillsOtherSlot(size_t agent, int step, const TileUse& use);
   std::optional<Acquired> LastWait(size_t agent, int before, EventId event) const;
   std::optional<int64_t> PublishedSlot(EventId event, int64_t trigger, ir::StorageId tile) const;
-  const Acquired* GuardOf(size_t agent, const TileUse& use, size_t reader);
+  ir::VarId UnwaitedAt(const Access& write, const Step& trigger) const;
+  const Acquired* GuardOf(size_t agent, int step, const TileUse& use, size_t reader);
   const Step* PublisherOf(const Access& write) const;
   const Step* FindTrigger(size_t agent, EventId event, int64_t generation) const;
+
+  // async_endings.cpp
   void BlameStuck();
   bool Shortage(size_t agent, const Step& wait);
   bool NotReady(size_t agent, const Step& wait);
@@ -111,11 +130,15 @@ class Replay {
     return traces_[agent].steps[static_cast<size_t>(step)];
   }
   const std::string& Role(size_t agent) const { return in_.agents.all()[agent].name; }
+  bool SameRole(size_t a, size_t b) const {
+    return in_.agents.all()[a].role == in_.agents.all()[b].role;
+  }
   const ir::Storage& Of(ir::StorageId id) const { return in_.kernel.storages[id]; }
   std::string TileName(const TileUse& use) const;
 
   const CheckInputs& in_;
   const std::vector<Trace>& traces_;
+  Blamed& blamed_;
   Findings endings_;
   std::vector<State> states_;
   std::map<TileKey, TileState> tiles_;
@@ -127,13 +150,10 @@ class Replay {
   std::map<OpKey, Meeting> meetings_;
   std::map<OpKey, int> instances_;
   std::vector<Loaded> loads_;  // by instance; MMAs have a step of -1
-  std::map<OpKey, std::pair<size_t, TileUse>> stores_;
-  // Where a finding stands already, what else is met follows from it: ops, and for each tile
-  // whether it is read too early (else it is filled too early).
-  std::set<const ir::Op*> blamed_;
-  std::map<ir::StorageId, bool> read_early_;
-  // The tiles that a slot of a release event guards.
-  std::map<std::pair<EventId, int64_t>, std::set<TileKey>> guards_;
+  std::map<OpKey, std::pair<const Step*, TileUse>> stores_;
+  std::map<std::pair<EventId, int64_t>, std::set<TileKey>> published_;
+  // The tiles that slots of release events guard.
+  std::map<EventId, std::set<std::pair<int64_t, TileKey>>> guards_;
 };
 
 }  // namespace choreo::passes

@@ -64,16 +64,32 @@ EventSites::EventSites(const ir::Kernel& kernel, PassContext& context)
 }
 
 void EventSites::Walk(const ir::Region& region) {
+  std::vector<Generation> generations;
+  WalkOps(region, generations);
+  for (Generation& generation : generations) {
+    const ir::Op* first = generation.sites.front();
+    events_.at(generation.event).generations[first] = std::move(generation.sites);
+  }
+}
+
+void EventSites::WalkOps(const ir::Region& region, std::vector<Generation>& generations) {
   // Loads of a block are in reach until its end.
   const auto outer = loads_;
-  std::vector<Generation> generations;
   for (const ir::Op& op : region.ops) WalkOp(op, generations);
-  for (const Generation& generation : generations) {
-    for (const ir::Op* op : generation.sites) {
-      triggers_.at(op).in_generation = static_cast<int>(generation.sites.size());
-    }
-  }
   loads_ = outer;
+}
+
+// After an assignment to its order, in `op` or deeper, a trigger is of another generation.
+void EventSites::Close(const ir::Op& op, std::vector<Generation>& generations) const {
+  const auto close = [&](const ir::Op& inner) {
+    const auto* assign = std::get_if<ir::Assign>(&inner.node);
+    if (assign == nullptr) return;
+    for (Generation& g : generations) {
+      if (Uses(kernel_, g.order, assign->var)) g.order = {};
+    }
+  };
+  close(op);
+  ir::VisitRegions(op, [&](const ir::Region& region) { ir::ForEachOp(region, close); });
 }
 
 void EventSites::WalkLoop(const ir::Region& body) {
@@ -96,30 +112,34 @@ void EventSites::WalkOp(const ir::Op& op, std::vector<Generation>& generations) 
   } else if (const auto* narrowed = std::get_if<ir::InThreads>(&op.node)) {
     scope_.Enter(*narrowed);
     const State before = state_;
-    if (narrowed->async) state_ = {};
-    Walk(narrowed->body);
     if (narrowed->async) {
+      state_ = {};
+      Walk(narrowed->body);
       state_ = before;
     } else {
+      WalkOps(narrowed->body, generations);
       state_.Join(before);
     }
     scope_.Leave();
   } else if (const auto* loop = std::get_if<ir::For>(&op.node)) {
     WalkLoop(loop->body);
+    Close(op, generations);
   } else if (const auto* loop = std::get_if<ir::While>(&op.node)) {
     WalkLoop(loop->body);
+    Close(op, generations);
   } else if (const auto* branch = std::get_if<ir::If>(&op.node)) {
     const State before = state_;
     Walk(branch->then_body);
     const State after_then = std::exchange(state_, before);
     Walk(branch->else_body);
     state_.Join(after_then);
+    Close(op, generations);
+  } else if (const auto* apply = std::get_if<ir::Apply>(&op.node)) {
+    Walk(apply->body);
   } else if (const auto* let = std::get_if<ir::Let>(&op.node)) {
     scope_.Note(*let);
-  } else if (const auto* assign = std::get_if<ir::Assign>(&op.node)) {
-    for (Generation& g : generations) {
-      if (Uses(kernel_, g.order, assign->var)) g.event = {};  // closed
-    }
+  } else if (std::holds_alternative<ir::Assign>(op.node)) {
+    Close(op, generations);
   } else if (const auto* load = std::get_if<ir::TmaLoad>(&op.node)) {
     loads_[load->future] = load;
   } else if (const auto* wait = std::get_if<ir::EventWait>(&op.node)) {
@@ -180,13 +200,13 @@ void EventSites::AddTrigger(const ir::Op& op, const ir::EventTrigger& trigger,
   if (!again) events_[trigger.event].triggers.push_back(&op);
   for (Generation& g : generations) {
     // Each trigger of a scalar event is a generation of its own for the path.
-    if (trigger.order && g.event == trigger.event && g.after == after && g.active == site.active &&
+    if (trigger.order && g.order && g.event == trigger.event && g.after == after &&
         ir::Same(kernel_, g.order, trigger.order)) {
       g.sites.push_back(&op);
       return;
     }
   }
-  generations.push_back({trigger.event, after, site.active, trigger.order, {&op}});
+  generations.push_back({trigger.event, after, trigger.order, {&op}});
 }
 
 // Which warpgroups arrive warp by warp: one that has to at one site does at all.
@@ -201,33 +221,66 @@ void EventSites::ArriveForThemselves(EventPlan& plan) const {
   }
 }
 
+EventSites::Arrivers EventSites::ArriversOf(const std::vector<const ir::Op*>& sites) const {
+  Arrivers arrivers;
+  for (const ir::Op* op : sites) {
+    for (const int t : triggers_.at(op).issuers) ++arrivers[t];
+    for (const int t : Arrivals(*op)) ++arrivers[t];
+  }
+  return arrivers;
+}
+
+ThreadSet EventSites::Common(const std::vector<const ir::Op*>& a,
+                             const std::vector<const ir::Op*>& b) const {
+  ThreadSet of_a, of_b, common;
+  for (const ir::Op* op : a) of_a |= triggers_.at(op).active;
+  for (const ir::Op* op : b) of_b |= triggers_.at(op).active;
+  for (int first = 0; first < kMaxThreads; first += kWarpgroupSize) {
+    const ThreadSet group = ThreadRange(first, kWarpgroupSize);
+    if ((of_a & of_b & group).any()) common |= group;
+  }
+  return common;
+}
+
+// Every generation has the same arrivals: the generations of one path follow each other, those of
+// others come beside them.
 void EventSites::Plan(ir::StorageId id, EventPlan& plan) {
   ArriveForThemselves(plan);
-  // Arrivals by thread: sites of one path are its generations, one after the other.
-  std::map<int, int> plain, after;
-  std::vector<const TriggerSite*> seen;
+  Arrivers plain, after;
+  std::vector<const std::vector<const ir::Op*>*> seen;
   for (const ir::Op* op : plan.triggers) {
+    const auto it = plan.generations.find(op);
+    if (it == plan.generations.end()) continue;
+    const std::vector<const ir::Op*>& sites = it->second;
     const TriggerSite& site = triggers_.at(op);
-    for (const TriggerSite* other : seen) {
-      const bool same_kind = other->issuers.empty() == site.issuers.empty();
-      const bool apart = (other->active & site.active).none();
-      if (!same_kind || apart) continue;
-      if (other->active != site.active || other->in_generation != site.in_generation) {
-        context_.diags
-            .Emit(diag::kinds::ParticipantsDiffer, context_.Where(site.loc),
-                  kernel_.storages[id].name, static_cast<int>(site.active.count()),
-                  static_cast<int>(other->active.count()))
-            .Note(context_.Where(other->loc), "the other trigger is here");
-        break;
-      }
+    const Arrivers arrivers = ArriversOf(sites);
+    for (const auto* other : seen) {
+      const TriggerSite& first = triggers_.at(other->front());
+      if (first.issuers.empty() != site.issuers.empty()) continue;
+      const ThreadSet common = Common(sites, *other);
+      const auto in_common = [&](const Arrivers& all) {
+        Arrivers some = all;
+        std::erase_if(some,
+                      [&](const auto& a) { return !common.test(static_cast<size_t>(a.first)); });
+        return some;
+      };
+      const Arrivers here = in_common(arrivers), there = in_common(ArriversOf(*other));
+      if (here == there) continue;
+      const auto total = [](const Arrivers& all) {
+        int sum = 0;
+        for (const auto& [thread, count] : all) sum += count;
+        return sum;
+      };
+      context_.diags
+          .Emit(diag::kinds::ParticipantsDiffer, context_.Where(site.loc),
+                kernel_.storages[id].name, total(here), total(there))
+          .Note(context_.Where(first.loc), "the other trigger is here");
+      break;
     }
-    seen.push_back(&site);
-    if (site.issuers.empty()) {
-      for (const int t : Arrivals(*op)) plain[t] = std::max(plain[t], site.in_generation);
-    } else {
-      for (const std::vector<int>& threads : {site.issuers, Arrivals(*op)}) {
-        for (const int t : threads) after[t] = std::max(after[t], site.in_generation);
-      }
+    seen.push_back(&sites);
+    Arrivers& of_kind = site.issuers.empty() ? plain : after;
+    for (const auto& [thread, count] : arrivers) {
+      of_kind[thread] = std::max(of_kind[thread], count);
     }
   }
   for (const auto& [thread, count] : plain) plan.arrivals += count;

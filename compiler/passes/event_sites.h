@@ -26,7 +26,6 @@ struct TriggerSite {
   bool each_warp = false;    // found at this site; the event's decision is in EventPlan
   bool unsynced = false;     // ordinary accesses since the path's last barrier
   std::vector<int> issuers;  // `trigger … after`: the threads that issue
-  int in_generation = 1;     // triggers by this path that complete one generation together
   std::vector<const ir::TmaLoad*> loads;
 };
 
@@ -37,7 +36,9 @@ struct WaitSite {
 
 struct EventPlan {
   std::vector<const ir::Op*> waits, triggers;  // in program order
-  int arrivals = 0;                            // a generation
+  // Triggers of the same kind that complete one generation together, by the first of them.
+  std::map<const ir::Op*, std::vector<const ir::Op*>> generations;
+  int arrivals = 0;  // a generation
   // Warpgroups whose warps arrive each for themselves, at plain triggers and at those of loads.
   std::set<int> each_warp, each_warp_after;
 };
@@ -66,24 +67,31 @@ class EventSites {
       return accessed != before.accessed || lagging != before.lagging;
     }
   };
-  // Triggers of one region that may complete one generation together.
+  // Triggers that complete one generation together: of one block, nested `inthreads` included, with
+  // one order that is not stepped in between.
   struct Generation {
     ir::StorageId event;
     bool after = false;
-    ThreadSet active;
     ir::ExprId order;
     std::vector<const ir::Op*> sites;
   };
+  // How often each thread arrives in a generation.
+  using Arrivers = std::map<int, int>;
 
   void Walk(const ir::Region& region);
+  void WalkOps(const ir::Region& region, std::vector<Generation>& generations);
   void WalkOp(const ir::Op& op, std::vector<Generation>& generations);
   void WalkLoop(const ir::Region& body);
+  void Close(const ir::Op& op, std::vector<Generation>& generations) const;
   void Access(const ir::Op& op);
   void AddTrigger(const ir::Op& op, const ir::EventTrigger& trigger,
                   std::vector<Generation>& generations);
   std::vector<int> Issuers(const ir::EventTrigger& trigger, const TriggerSite& site) const;
   void Plan(ir::StorageId id, EventPlan& plan);
   void ArriveForThemselves(EventPlan& plan) const;
+  Arrivers ArriversOf(const std::vector<const ir::Op*>& sites) const;
+  // The warpgroups in which both have triggers by the same threads.
+  ThreadSet Common(const std::vector<const ir::Op*>& a, const std::vector<const ir::Op*>& b) const;
 
   const ir::Kernel& kernel_;
   PassContext& context_;

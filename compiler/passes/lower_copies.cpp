@@ -5,8 +5,9 @@
 // as its tile is free, right behind the barrier that freed it, and waited for where the program has
 // it: what stands between runs while the data is on its way.
 // TMA stores get the barrier behind which one thread issues them; before their tile is written
-// again, and at the end of the role, that thread waits until it has been read. A TMA load without a
-// future becomes a load with one, bound to an event of its own that is waited for.
+// again, and at the end of the role, that thread waits until it has been read; so it does before a
+// plain trigger, where other threads write the tile. A TMA load without a future becomes a load
+// with one, bound to an event of its own that is waited for.
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -33,12 +34,14 @@ class CopyLowering {
         ranges_(kernel) {}
 
   ir::Region Run() {
+    FindWriters(kernel_.body);
     ir::Region out = Rewrite(kernel_.body, 0);
     FinishStores(out);
     return out;
   }
 
  private:
+  void FindWriters(const ir::Region& region);
   ir::Region Rewrite(const ir::Region& region, unsigned control) {
     ir::Region out;
     for (const ir::Op& op : region.ops) RewriteOp(op, out, control);
@@ -71,6 +74,8 @@ class CopyLowering {
   void Store(const ir::TmaStore& store, ir::Region& out, ir::Loc loc, unsigned control);
   void ByFirst(const Executors& who, ir::Region body, ir::Region& out, ir::Loc loc);
   void AwaitStores(const ir::Op& op, ir::Region& out);
+  bool Diverges(const ir::Op& op) const;
+  bool Releases(const ir::Op& op, const ThreadSet& storers, ir::StorageId tile) const;
   void FinishStores(ir::Region& out);
   bool ReadAnywhere(ir::StorageId id) const;
   std::optional<size_t> IssuePlace(const ir::Region& issue, const ir::View& src,
@@ -87,13 +92,32 @@ class CopyLowering {
   std::map<ir::VarId, Executors> started_;
   struct PendingStore {
     Executors who;
+    ThreadSet threads;
     ir::Loc loc;
   };
+  std::map<ir::StorageId, ThreadSet> writers_;       // of shared tiles, by all ops of the kernel
   std::map<int, PendingStore> stores_;               // by the number of their source view
   std::map<ir::ViewId, ir::StorageId> load_events_;  // of loads without a future, by their target
   std::map<std::string, int> named_barriers_;
   int next_barrier_ = 1;  // 0 is the CTA's
 };
+
+void CopyLowering::FindWriters(const ir::Region& region) {
+  for (const ir::Op& op : region.ops) {
+    for (const ir::StorageId id : ir::DirectStorageUse(kernel_, op).writes) {
+      if (kernel_.storages[id].kind == ir::StorageKind::Shared) {
+        writers_[id] |= scope_.current().active;
+      }
+    }
+    const auto* parallel = std::get_if<ir::Parallel>(&op.node);
+    const auto* narrowed = std::get_if<ir::InThreads>(&op.node);
+    if (const auto* let = std::get_if<ir::Let>(&op.node)) scope_.Note(*let);
+    if (parallel != nullptr) scope_.Enter(*parallel);
+    if (narrowed != nullptr) scope_.Enter(*narrowed);
+    ir::VisitRegions(op, [&](const ir::Region& inner) { FindWriters(inner); });
+    if (parallel != nullptr || narrowed != nullptr) scope_.Leave();
+  }
+}
 
 template <class Loop>
 ir::Region CopyLowering::RewriteLoop(const Loop& loop, unsigned control) {
@@ -428,7 +452,9 @@ void CopyLowering::Wait(const ir::FutureWait& wait, ir::Region& out, ir::Loc loc
 
 void CopyLowering::Load(const ir::TmaLoad& load, ir::Region& out, ir::Loc loc, unsigned control) {
   const ir::View dst = kernel_.views[load.dst];
-  if (load.future) {
+  // The threads that used the tile before must be done with it, unless an event says so: then
+  // others use it.
+  if (load.future && !state_.Touched(dst.storage)) {
     out.ops.push_back({loc, load});
     return;
   }
@@ -436,6 +462,10 @@ void CopyLowering::Load(const ir::TmaLoad& load, ir::Region& out, ir::Loc loc, u
       ExecutorsOf(dependence_.Of(kernel_.views[load.src]) | dependence_.Of(dst), loc, control);
   if (!who) return;
   if (state_.Touched(dst.storage) && !who->each_alone) Barrier(*who, out, loc);
+  if (load.future) {
+    out.ops.push_back({loc, load});
+    return;
+  }
   const auto [it, added] = load_events_.try_emplace(load.dst);
   if (added) {
     ir::Storage event;
@@ -473,7 +503,7 @@ void CopyLowering::Store(const ir::TmaStore& store, ir::Region& out, ir::Loc loc
   const auto number = static_cast<int>(store.src.value);
   state_.stores.insert({src.storage, number});
   state_.reads.insert(src.storage);
-  stores_[number] = {*who, loc};
+  stores_[number] = {*who, scope_.current().active, loc};
 }
 
 // What one of the executors does for all.
@@ -485,20 +515,62 @@ void CopyLowering::ByFirst(const Executors& who, ir::Region body, ir::Region& ou
   out.ops.push_back({loc, ir::If{build_.Eq(IndexOf(who), 0), std::move(body), {}}});
 }
 
-// In front of an op that writes a tile which a store may still be reading.
+// Whether threads may go different ways in `op`: what all of them must do together comes before it.
+bool CopyLowering::Diverges(const ir::Op& op) const {
+  if (const auto* narrowed = std::get_if<ir::InThreads>(&op.node)) return !narrowed->async;
+  if (const auto* branch = std::get_if<ir::If>(&op.node)) {
+    return dependence_.Of(branch->condition) != 0;
+  }
+  if (const auto* loop = std::get_if<ir::While>(&op.node)) {
+    return dependence_.Of(loop->condition) != 0;
+  }
+  const auto* loop = std::get_if<ir::For>(&op.node);
+  return loop != nullptr &&
+         (dependence_.Of(loop->low) | dependence_.Of(loop->high) | dependence_.Of(loop->step)) != 0;
+}
+
+// Whether `op` may tell others that the tile is free: threads besides those that store it write it.
+bool CopyLowering::Releases(const ir::Op& op, const ThreadSet& storers, ir::StorageId tile) const {
+  const auto it = writers_.find(tile);
+  if (it == writers_.end() || (it->second & ~storers).none()) return false;
+  bool plain = false;
+  const auto look = [&](const ir::Op& inner) {
+    const auto* trigger = std::get_if<ir::EventTrigger>(&inner.node);
+    plain |= trigger != nullptr && trigger->futures.empty();
+  };
+  look(op);
+  if (Diverges(op)) {
+    ir::VisitRegions(op, [&](const ir::Region& region) { ir::ForEachOp(region, look); });
+  }
+  return plain;
+}
+
+// In front of an op that writes a tile which a store may still be reading, or tells others to.
 void CopyLowering::AwaitStores(const ir::Op& op, ir::Region& out) {
   if (state_.stores.empty()) return;
-  const ir::StorageUse use = ir::DirectStorageUse(kernel_, op);
+  ir::StorageUse use = ir::DirectStorageUse(kernel_, op);
+  if (Diverges(op)) {
+    ir::VisitRegions(op, [&](const ir::Region& region) {
+      const ir::StorageUse inner = ir::AllStorageUse(kernel_, region);
+      use.writes.insert(use.writes.end(), inner.writes.begin(), inner.writes.end());
+    });
+  }
   for (auto it = state_.stores.begin(); it != state_.stores.end();) {
-    if (std::find(use.writes.begin(), use.writes.end(), it->first) == use.writes.end()) {
+    const PendingStore& store = stores_.at(it->second);
+    const bool written =
+        std::find(use.writes.begin(), use.writes.end(), it->first) != use.writes.end();
+    if (!written && !Releases(op, store.threads, it->first)) {
       ++it;
       continue;
     }
-    const PendingStore& store = stores_.at(it->second);
     ir::Region read;
     read.ops.push_back({store.loc, ir::TmaStoreWait{0, true}});
     ByFirst(store.who, std::move(read), out, store.loc);
-    Barrier(store.who, out, op.loc);
+    // More threads may come by here than stored.
+    std::optional<Executors> who = store.who;
+    if (scope_.current().active != store.threads) who = ExecutorsOf(0, op.loc, 0);
+    if (!who) return;
+    Barrier(*who, out, op.loc);
     it = state_.stores.erase(it);
   }
 }

@@ -1,4 +1,5 @@
-// participants: how many threads a CTA has, and which anonymous tiles need one instance a group.
+// participants: how many threads a CTA has, whether MMAs have their warpgroups, and which anonymous
+// tiles need one instance a group.
 // A copy to `shared` whose source differs between the groups that execute it is done once each, so
 // each group gets a tile of its own; every view of the tile then names the group's.
 #include "passes/pass.h"
@@ -9,8 +10,12 @@ namespace {
 
 class TileInstances {
  public:
-  TileInstances(ir::Kernel& kernel, int threads)
-      : kernel_(kernel), build_(kernel), dependence_(kernel), scope_(kernel, threads) {}
+  TileInstances(ir::Kernel& kernel, PassContext& context, int threads)
+      : kernel_(kernel),
+        context_(context),
+        build_(kernel),
+        dependence_(kernel),
+        scope_(kernel, threads) {}
 
   void Visit(const ir::Region& region) {
     for (const ir::Op& op : region.ops) {
@@ -20,6 +25,8 @@ class TileInstances {
         Copy(started->src, started->dst);
       } else if (const auto* load = std::get_if<ir::TmaLoad>(&op.node)) {
         Copy(load->src, load->dst);
+      } else if (std::holds_alternative<ir::Mma>(op.node)) {
+        CheckWarpgroups(op.loc);
       } else if (const auto* parallel = std::get_if<ir::Parallel>(&op.node)) {
         scope_.Enter(*parallel);
         Visit(parallel->body);
@@ -42,6 +49,18 @@ class TileInstances {
   }
 
  private:
+  // WGMMA is executed by all threads of a warpgroup or by none.
+  void CheckWarpgroups(ir::Loc loc) {
+    const ThreadSet& active = scope_.current().active;
+    for (int first = 0; first < kMaxThreads; first += kWarpgroupSize) {
+      const auto here = (active & ThreadRange(first, kWarpgroupSize)).count();
+      if (here == 0 || here == kWarpgroupSize) continue;
+      context_.diags.Emit(diag::kinds::PartialWarpgroup, context_.Where(loc),
+                          static_cast<int>(here));
+      return;
+    }
+  }
+
   void Copy(ir::ViewId src, ir::ViewId dst) {
     const ir::StorageId tile = kernel_.views[dst].storage;
     ir::Storage& storage = kernel_.storages[tile];
@@ -62,6 +81,7 @@ class TileInstances {
   }
 
   ir::Kernel& kernel_;
+  PassContext& context_;
   ir::ExprBuilder build_;
   Dependence dependence_;
   ScopeTracker scope_;
@@ -80,7 +100,7 @@ ir::Kernel Participants(ir::Kernel kernel, PassContext& context) {
     return kernel;
   }
   kernel.host.threads = threads;
-  TileInstances(kernel, threads).Visit(kernel.body);
+  TileInstances(kernel, context, threads).Visit(kernel.body);
   return kernel;
 }
 

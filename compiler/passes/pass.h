@@ -12,8 +12,9 @@ namespace choreo::passes {
 // Bytes of shared memory a CTA can have: CUDA C++ Programming Guide, "Compute Capabilities", 9.0.
 inline constexpr int64_t kSharedLimit = 227 * 1024;
 
-// What analyze-async had to show of a module: that a future completes once, an order is right, a tile
-// is filled when it is read and released when it is filled again, at each place where it matters.
+// What analyze-async had to show of a module: that a future completes once, an order is right, a
+// tile is filled when it is read and released when it is filled again, at each place where it
+// matters.
 struct ObligationCount {
   int proved = 0;
   int left = 0;  // to the simulator

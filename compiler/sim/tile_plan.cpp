@@ -51,11 +51,11 @@ class TilePlanner {
     bool grouped = false;  // a level narrower than the block was named
     int depth = 0;         // of inthreads
   };
-  struct Generation {  // triggers of one region that may complete one generation together
+  struct Generation {  // triggers of one block that complete one generation together
     ir::StorageId event;
     bool after = false;
     ir::ExprId order;
-    int count = 0;
+    std::map<int, int64_t> counts;  // by who contributes
   };
 
   // ---- dependence ----
@@ -188,10 +188,15 @@ class TilePlanner {
   }
 
   void Visit(const ir::Region& region) {
-    const auto outer_loads = loads_;
     std::vector<Generation> generations;
+    Visit(region, generations);
+  }
+
+  void Visit(const ir::Region& region, std::vector<Generation>& generations) {
+    const auto outer_loads = loads_;
     for (const ir::Op& op : region.ops) {
       const Scope outer = scope_;
+      bool same_block = false;
       if (const auto* parallel = std::get_if<ir::Parallel>(&op.node)) {
         if (scope_.depth == 0 && scope_.size == plan_.threads_) JoinAfter(*parallel);
         Enter(*parallel);
@@ -199,21 +204,38 @@ class TilePlanner {
       } else if (const auto* narrowed = std::get_if<ir::InThreads>(&op.node)) {
         if (scope_.depth == 0 && !narrowed->async) JoinAfter(*narrowed);
         plan_.concurrent_ = plan_.concurrent_ || narrowed->async;
+        same_block = !narrowed->async;
         Enter(*narrowed);
         splits_.push_back(scope_.active);
       } else if (const auto* let = std::get_if<ir::Let>(&op.node)) {
         lets_[let->var] = let->value;
-      } else if (const auto* set = std::get_if<ir::Assign>(&op.node)) {
-        std::erase_if(generations, [&](const Generation& g) { return Uses(g.order, set->var); });
       } else if (const auto* trigger = std::get_if<ir::EventTrigger>(&op.node)) {
         Trigger(*trigger, generations);
       } else {
         std::visit([&](const auto& node) { Plan(node); }, op.node);
       }
-      ir::VisitRegions(op, [&](const ir::Region& inner) { Visit(inner); });
+      ir::VisitRegions(op, [&](const ir::Region& inner) {
+        if (same_block) {
+          Visit(inner, generations);
+        } else {
+          Visit(inner);
+        }
+      });
+      Close(op, generations);
       scope_ = outer;
     }
     loads_ = outer_loads;
+  }
+
+  // After an assignment to its order, in `op` or deeper, a trigger is of another generation.
+  void Close(const ir::Op& op, std::vector<Generation>& generations) const {
+    const auto close = [&](const ir::Op& inner) {
+      const auto* set = std::get_if<ir::Assign>(&inner.node);
+      if (set == nullptr) return;
+      std::erase_if(generations, [&](const Generation& g) { return Uses(g.order, set->var); });
+    };
+    close(op);
+    ir::VisitRegions(op, [&](const ir::Region& region) { ir::ForEachOp(region, close); });
   }
 
   bool Uses(ir::ExprId expr, ir::VarId var) const {
@@ -282,15 +304,15 @@ class TilePlanner {
              ir::Same(kernel_, g.order, op.order);
     });
     if (same == generations.end()) {
-      same = generations.insert(same, {op.event, after, op.order, 0});
+      same = generations.insert(same, {op.event, after, op.order, {}});
     }
-    ++same->count;
     const int step = std::max(unit, 1);
     for (int first = 0; first < plan_.threads_; first += step) {
       if ((scope_.active & Range(first, step)).none()) continue;
       // Plain triggers count from 0 up, bound ones from -1 down.
-      int64_t& needed = needed_[{op.event, after ? -1 - first : first}];
-      needed = std::max<int64_t>(needed, same->count);
+      const int who = after ? -1 - first : first;
+      int64_t& needed = needed_[{op.event, who}];
+      needed = std::max(needed, ++same->counts[who]);
     }
   }
 

@@ -49,19 +49,42 @@ TEST(PipelinesTest, GemmAtEveryTripCount) {
   }
 }
 
-// The GEMM keeps one MMA in flight while it waits for the next tile, which one stage cannot hold.
+// A consumer that stops releasing after `limit` tiles, which no analysis can know, blocks both
+// roles.
 TEST(PipelinesTest, DeadlocksAreFoundInBothStates) {
-  const auto compiled = CompileFile("tests/kernels/gemm.co", {{"STAGES", "1"}});
+  const auto compiled = Compile("stops.co", R"(
+__co__ void stops(global f32 [N, 128] x, global f32 [N, 128] y, int limit) {
+  parallel b by 1 : block {
+    shared f32 [128] buf;
+    shared event full[1], empty[1] = ready;
+    parallel p by 2 : group-4, t by 128 : thread {
+      inthreads.async (p == 0) {
+        foreach {n} in [N] {
+          wait empty.at(n);
+          buf.at(t) = x.at(n, t);
+          trigger full.at(n);
+        }
+      }
+      inthreads.async (p == 1) {
+        foreach {n} in [N] {
+          wait full.at(n);
+          y.at(n, t) = buf.at(t);
+          if (n < limit) trigger empty.at(n);
+        }
+      }
+    }
+  }
+}
+)");
   ASSERT_TRUE(compiled);
-  std::vector<Argument> arguments{MakeTensor(Elem::kBf16, {128, 128}, 1),
-                                  MakeTensor(Elem::kBf16, {128, 128}, 2),
-                                  MakeTensor(Elem::kBf16, {128, 128}, 3)};
-  const sim::Report tile = sim::RunTile(compiled->tile, "gemm", Borrow(arguments));
-  const sim::Report lowered = sim::Run(compiled->lowered, "gemm", Borrow(arguments));
+  std::vector<Argument> arguments{MakeTensor(Elem::kF32, {5, 128}, 1),
+                                  MakeTensor(Elem::kF32, {5, 128}, 2), Scalar{2, 0}};
+  const sim::Report tile = sim::RunTile(compiled->tile, "stops", Borrow(arguments));
+  const sim::Report lowered = sim::Run(compiled->lowered, "stops", Borrow(arguments));
   for (const sim::Report& report : {tile, lowered}) {
     ASSERT_EQ(report.findings.size(), 1u);
     EXPECT_EQ(report.findings[0].kind, diag::DiagKind::SimDeadlock);
-    EXPECT_THAT(report.findings[0].message, testing::HasSubstr("generation 1 of"));
+    EXPECT_THAT(report.findings[0].message, testing::HasSubstr("generation 3 of"));
   }
 }
 

@@ -3,7 +3,7 @@
 
   mutate.py TEST FOLDER > mutant.co
 
-TEST names the kernel (`KERNEL: attention/v4_nonpersistent_fa.co`, below FOLDER) and holds hunks as a diff
+TEST names the kernel (`KERNEL: kernels/attention/v4_nonpersistent_fa.co`, below FOLDER) and holds hunks as a diff
 does, without line numbers: `@@` begins one; lines that begin with `-` go, with `+` come, with a space stay.
 Lines are compared without the white space around them. A hunk must fit one place of the kernel, or with
 `@@ all` at least one: else the kernel has changed under the test, and the test fails. New lines take the

@@ -1,0 +1,114 @@
+// Which tiles an event guards, and what follows for one agent alone: a tile is not given back while
+// an MMA reads it, nor read after it was given back.
+#include <algorithm>
+
+#include "passes/async_replay.h"
+
+namespace choreo::passes {
+
+using Rule = Obligations::Rule;
+
+// Which event told this agent that the readers are done, if one did and no other.
+void Replay::NoteGuards(size_t agent, const TileUse& use, const TileState& tile) {
+  for (const Access& read : tile.reads) {
+    if (read.agent == agent || !Known(agent, read)) continue;
+    const Acquired* guard = nullptr;
+    bool only = true;
+    for (const Acquired& wait : states_[agent].waits) {
+      if (wait.trigger < 0) continue;
+      const Knowledge& published = generations_.at({wait.event, wait.trigger}).published;
+      const bool knew = read.instance >= 0 ? published.Knows(read.instance)
+                                           : published.clock.size() > read.agent &&
+                                                 published.clock[read.agent] > read.step;
+      if (!knew) continue;
+      only = only && (guard == nullptr || guard->event == wait.event);
+      if (guard == nullptr) guard = &wait;
+    }
+    if (guard == nullptr || !only) continue;
+    const int64_t slots = std::max(Of(guard->event).array_size, 1);
+    guards_[guard->event].insert({guard->trigger % slots, {use.storage, *use.slot}});
+  }
+}
+
+// Whether a slot of the event has been seen to guard the tile: that slot, or, where slots and tiles
+// of two arrays go together, any.
+bool Replay::Guards(EventId event, int64_t slot, const TileKey& tile) const {
+  const auto known = guards_.find(event);
+  if (known == guards_.end()) return false;
+  if (known->second.contains({slot, tile})) return true;
+  if (tile.second != slot || Of(event).array_size != Of(tile.first).array_size) return false;
+  return std::any_of(known->second.begin(), known->second.end(), [&](const auto& entry) {
+    return entry.second == TileKey(tile.first, entry.first);
+  });
+}
+
+// The tiles that a trigger gives back.
+std::vector<Replay::TileKey> Replay::ReleasedBy(const Step& trigger) const {
+  std::vector<TileKey> tiles;
+  const auto known = guards_.find(EventOf(trigger));
+  if (known == guards_.end()) return tiles;
+  const int64_t slot = trigger.generation % std::max(Of(EventOf(trigger)).array_size, 1);
+  std::set<ir::StorageId> storages;
+  for (const auto& [its_slot, tile] : known->second) storages.insert(tile.first);
+  for (const ir::StorageId storage : storages) {
+    for (int64_t i = 0; i < Of(storage).array_size; ++i) {
+      if (Guards(EventOf(trigger), slot, {storage, i})) tiles.emplace_back(storage, i);
+    }
+  }
+  return tiles;
+}
+
+// A slot that was given back is not read again before it was filled again.
+void Replay::CheckStaleReads() {
+  for (size_t agent = 0; agent < traces_.size(); ++agent) {
+    std::map<TileKey, const Step*> released;
+    for (size_t i = 0; i < traces_[agent].steps.size(); ++i) {
+      const Step& step = traces_[agent].steps[i];
+      if (step.kind == StepKind::EventTrigger) {
+        for (const TileKey& tile : ReleasedBy(step)) released[tile] = &step;
+      } else if (step.kind == StepKind::EventWait) {
+        const auto full = published_.find({EventOf(step), TriggerOf(step)});
+        if (full == published_.end()) continue;
+        for (const TileKey& tile : full->second) released.erase(tile);
+      }
+      for (const TileUse& use : step.tiles) {
+        const auto given = use.slot ? released.find({use.storage, *use.slot}) : released.end();
+        if (given == released.end()) continue;
+        if (use.write) {
+          released.erase(given);
+        } else if (blamed_.ops.insert(step.op).second) {
+          ReadAfterRelease(agent, static_cast<int>(i), use, *given->second);
+        }
+      }
+    }
+  }
+}
+
+// A slot may not be given back while an MMA reads it, even where nobody fills it again.
+void Replay::CheckReleases() {
+  for (size_t agent = 0; agent < traces_.size(); ++agent) {
+    std::map<int, const Step*> reading;  // MMAs not waited for, by their steps
+    for (size_t i = 0; i < traces_[agent].steps.size(); ++i) {
+      const Step& step = traces_[agent].steps[i];
+      const auto* mma = std::get_if<ir::Mma>(&step.op->node);
+      if (mma != nullptr && mma->future) reading[static_cast<int>(i)] = &step;
+      for (const int issue : step.issues) reading.erase(issue);
+      if (step.kind != StepKind::EventTrigger) continue;
+      const std::vector<TileKey> tiles = ReleasedBy(step);
+      if (tiles.empty()) continue;
+      in_.obligations.Met(*step.op, Rule::Released);
+      for (const auto& [issue, read] : reading) {
+        for (const TileUse& use : read->tiles) {
+          const TileKey key{use.storage, use.slot.value_or(-1)};
+          if (std::find(tiles.begin(), tiles.end(), key) == tiles.end()) continue;
+          in_.findings
+              .Add(diag::kinds::ReleasedBeforeRead, step.op->loc, Of(EventOf(step)).name,
+                   TileName(use), Role(agent))
+              .Note(use.loc, "the MMA that reads it is issued here and is waited for later");
+        }
+      }
+    }
+  }
+}
+
+}  // namespace choreo::passes
