@@ -276,11 +276,11 @@ void CheckLoadsAtEnd(Cta& cta) {
     if (awaited) continue;
     const MbarrierSlot& slot = cta.mbarriers[issue.slot];
     const auto& node = std::get<ir::TmaLoadBox>(*cta.program().ops[issue.op].node);
-    cta.findings().Add(
-        kinds::SimLoadNotAwaited, cta.launch->LocOf(issue.op),
-        cta.launch->kernel->storages[slot.event].loc, std::string(cta.launch->NameOf(node.dst)),
-        LaneName(cta.warps[issue.warp], issue.lane), GenerationOf(cta, slot, issue.phase),
-        SlotName(cta, issue.slot));
+    cta.findings().Add(kinds::SimLoadNotAwaited, cta.launch->LocOf(issue.op),
+                       cta.launch->kernel->storages[slot.event].loc,
+                       std::string(cta.launch->NameOf(node.dst)),
+                       LaneName(cta.warps[issue.warp], issue.lane),
+                       GenerationOf(cta, slot, issue.phase), SlotName(cta, issue.slot));
   }
 }
 

@@ -45,14 +45,14 @@ int main() {
   Call("base of O", [](Arguments& a) { a.o.data += 1; });
   Call("base at a multiple of 16", [](Arguments& a) { a.v.data += 8; });
   Call("rows of V", [](Arguments& a) { a.v.stride[1] = 260; });
-  Call("heads of O", [](Arguments& a) { a.o.stride[2] = 129, a.o.stride[1] = 258; });
+  Call("heads of O", [](Arguments& a) { a.o.stride[2] = 129, a.o.stride[1] = 264; });
   Call("batches of Q, of which there is one", [](Arguments& a) { a.q.stride[0] = 3; });
   Call("rows of Q backwards", [](Arguments& a) {
     a.q.data += 127 * kHeads * DIM;
     a.q.stride[1] = -kHeads * DIM;
   });
   Call("elements of Q apart", [](Arguments& a) { a.q.stride[3] = 2; });
-  Call("rows of Q beyond 2^40 bytes", [](Arguments& a) { a.q.stride[1] = int64_t{1} << 40; });
+  Call("rows of O 2^40 bytes apart", [](Arguments& a) { a.o.stride[1] = int64_t{1} << 39; });
   Call("elements of a head", [](Arguments& a) { a.v.extent[3] = DIM / 2; });
   Call("rows that are no whole tile", [](Arguments& a) {
     for (View* view : {&a.q, &a.k, &a.v, &a.o}) view->extent[1] = 100;
