@@ -160,6 +160,10 @@ void HostPrinter::PlanChecks(bool staged) {
       case Kind::BaseAlignment:
         out_.Line(fmt::format("host::check_base_alignment({}, {});", tensors_[param], check.value));
         break;
+      case Kind::ExtentMultiple:
+        out_.Line(fmt::format("host::check_extent_multiple({}, {}, {});", tensors_[param],
+                              check.axis, check.value));
+        break;
       case Kind::StrideMultiple:
         out_.Line(fmt::format("host::check_stride_multiple({}, {}, {});", tensors_[param],
                               check.axis, check.value));

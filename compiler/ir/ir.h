@@ -226,9 +226,9 @@ struct Param {
 // What the host must hold to be true before the launch, beyond what parameters imply (extents that
 // agree, innermost stride 1, limits). Made by the host plan.
 struct HostCheck {
-  enum class Kind : uint8_t { BaseAlignment, StrideMultiple, Contiguous } kind;
+  enum class Kind : uint8_t { BaseAlignment, StrideMultiple, Contiguous, ExtentMultiple } kind;
   int32_t param;
-  int32_t axis;   // StrideMultiple
+  int32_t axis;   // StrideMultiple, ExtentMultiple
   int64_t value;  // bytes, or elements
 };
 

@@ -47,8 +47,8 @@ struct EnumWords<EvictPolicy> {
 };
 template <>
 struct EnumWords<HostCheck::Kind> {
-  static constexpr std::array<std::string_view, 3> kWords = {"base_alignment", "stride_multiple",
-                                                             "contiguous"};
+  static constexpr std::array<std::string_view, 4> kWords = {"base_alignment", "stride_multiple",
+                                                             "contiguous", "extent_multiple"};
 };
 
 template <class T>

@@ -258,7 +258,9 @@ void KernelVerifier::CheckHost() {
       continue;
     }
     const StorageId storage = kernel_.params[check.param].storage;
-    if (check.kind == HostCheck::Kind::StrideMultiple && ValidStorage(storage) &&
+    const bool of_axis = check.kind == HostCheck::Kind::StrideMultiple ||
+                         check.kind == HostCheck::Kind::ExtentMultiple;
+    if (of_axis && ValidStorage(storage) &&
         (check.axis < 0 ||
          static_cast<size_t>(check.axis) >= kernel_.storages[storage].dims.size())) {
       Report("a host check of axis {} of parameter {}", check.axis, check.param);

@@ -253,7 +253,7 @@ TEST(Corpus, MutantsAreParsed) {
       }
       diag::Emitter diags;
       const ast::File file = Parse(unit, diags);
-      EXPECT_LE(diags.error_count(), whole->diags.error_count() + (kind < 2 ? 2 : 5))
+      EXPECT_LE(diags.error_count(), whole->diags.error_count() + (kind < 2 ? 3 : 5))
           << path << " mutant " << i;
       ast::Dump(file, whole->sources);
     }

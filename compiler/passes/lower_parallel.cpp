@@ -1,6 +1,7 @@
 // lower-parallel: the indices of `parallel` as arithmetic on thread and warp numbers, grid
 // coordinates folded into one grid axis (no axis then limits the problem), narrowed scopes as
 // branches. Roles become one chain of branches on the warp number.
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -166,18 +167,23 @@ class ParallelLowering {
 
   // Warpgroups that issue MMAs in step meet at the tensor core together and leave it idle together,
   // and nothing in their loops ever changes that. One that starts later computes while the other
-  // multiplies. The time is about that of one 64×128×128 MMA.
+  // multiplies. The time is about that of one 64×128×128 MMA; it passes in front of the first MMA,
+  // behind the waits for its operands if these stand there too.
   void Stagger(ir::Region& role, const ThreadSet& active, int first, ir::Loc loc) {
     constexpr int kNanoseconds = 400;
     const int groups = static_cast<int>(active.count()) / kWarpgroupSize;
     if (groups < 2 || active != ThreadRange(first, groups * kWarpgroupSize)) return;
-    bool multiplies = false;
-    ir::ForEachOp(role, [&](const ir::Op& op) {
-      multiplies |= std::holds_alternative<ir::Wgmma>(op.node);
-    });
-    if (!multiplies) return;
-    auto at = role.ops.begin();
-    while (at != role.ops.end() && std::holds_alternative<ir::SetMaxNReg>(at->node)) ++at;
+    const auto multiplies = [](const ir::Op& op) {
+      bool found = std::holds_alternative<ir::WgmmaFence>(op.node);
+      ir::VisitRegions(op, [&](const ir::Region& inner) {
+        ir::ForEachOp(inner, [&](const ir::Op& deep) {
+          found |= std::holds_alternative<ir::WgmmaFence>(deep.node);
+        });
+      });
+      return found;
+    };
+    const auto at = std::find_if(role.ops.begin(), role.ops.end(), multiplies);
+    if (at == role.ops.end()) return;
     const ir::ExprId group = build_.Sub(
         build_.Div(build_.Call(ir::Intrinsic::WarpIdx, {}), kWarpgroupSize / kWarpSize),
         first / kWarpgroupSize);

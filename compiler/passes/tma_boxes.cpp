@@ -30,6 +30,7 @@ class BoxMaker {
   std::optional<TmaBoxes> Make() {
     if (!GlobalFits() || !SharedFits() || !Rows() || !Columns()) return std::nullopt;
     RequireAlignment(kernel_, global_, kBoxGranule);
+    if (store_ && !RequireWholeChunks()) return std::nullopt;
     TmaBoxes out;
     const int64_t width = inner_;
     for (int64_t part = 0; part < parts_; ++part) {
@@ -92,6 +93,25 @@ class BoxMaker {
         return Refuse("a middle axis of the tile is not whole");
       }
     }
+    return true;
+  }
+
+  // A store is clipped to the tensor in chunks of 16 bytes only.
+  bool RequireWholeChunks() {
+    const int64_t elements = kBoxGranule / Bytes(param_.elem);
+    const auto extent = build_.AsInt(param_.dims.back());
+    if (extent && *extent % elements != 0) {
+      return Refuse(fmt::format("rows of {} elements do not end with a chunk of 16 bytes, and a TMA "
+                                "store writes whole ones",
+                                *extent));
+    }
+    if (extent) return true;
+    const ir::HostCheck check{ir::HostCheck::Kind::ExtentMultiple, param_.param_index,
+                              static_cast<int32_t>(param_.dims.size()) - 1, elements};
+    for (const ir::HostCheck& known : kernel_.host.checks) {
+      if (known.kind == check.kind && known.param == check.param) return true;
+    }
+    kernel_.host.checks.push_back(check);
     return true;
   }
 

@@ -166,6 +166,9 @@ class Binder {
         case ir::HostCheck::Kind::BaseAlignment:
           host::check_base_alignment(tensor, static_cast<int>(check.value));
           break;
+        case ir::HostCheck::Kind::ExtentMultiple:
+          host::check_extent_multiple(tensor, check.axis, static_cast<int>(check.value));
+          break;
         case ir::HostCheck::Kind::StrideMultiple:
           CheckStride(tensor, check);
           break;

