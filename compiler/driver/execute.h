@@ -16,9 +16,9 @@
 namespace choreo::driver {
 
 struct ExecutionOptions {
-  uint64_t schedules = 1;  // the default one, then random ones
-  uint64_t seed = 1;       // of the first random one; they count up
-  uint64_t cta = 0;        // whose timeline is kept
+  uint64_t schedules = 1;       // the default one, then random ones
+  uint64_t seed = 1;            // of the first random one; they count up
+  uint64_t cta = 0;             // whose timeline is kept
   sim::Trace* trace = nullptr;  // of the default schedule; null: none
 };
 

@@ -76,7 +76,11 @@ void EventSites::WalkOps(const ir::Region& region, std::vector<Generation>& gene
   // Loads of a block are in reach until its end.
   const auto outer = loads_;
   for (const ir::Op& op : region.ops) WalkOp(op, generations);
-  loads_ = outer;
+  const auto inner = std::exchange(loads_, outer);
+  for (const auto& [future, load] : inner) {
+    const auto before = outer.find(future);
+    if (before == outer.end() || before->second != load) loads_[future] = nullptr;
+  }
 }
 
 // After an assignment to its order, in `op` or deeper, a trigger is of another generation.
@@ -141,7 +145,7 @@ void EventSites::WalkOp(const ir::Op& op, std::vector<Generation>& generations) 
   } else if (std::holds_alternative<ir::Assign>(op.node)) {
     Close(op, generations);
   } else if (const auto* load = std::get_if<ir::TmaLoad>(&op.node)) {
-    loads_[load->future] = load;
+    loads_[load->future] = &op;
   } else if (const auto* wait = std::get_if<ir::EventWait>(&op.node)) {
     state_.lagging = true;
     if (!waits_.contains(&op)) events_[wait->event].waits.push_back(&op);
@@ -159,8 +163,9 @@ void EventSites::WalkOp(const ir::Op& op, std::vector<Generation>& generations) 
 std::vector<int> EventSites::Issuers(const ir::EventTrigger& trigger,
                                      const TriggerSite& site) const {
   unsigned depends = 0;
-  for (const ir::TmaLoad* load : site.loads) {
-    depends |= dependence_.Of(kernel_.views[load->src]) | dependence_.Of(kernel_.views[load->dst]);
+  for (const ir::Op* op : site.loads) {
+    const auto& load = std::get<ir::TmaLoad>(op->node);
+    depends |= dependence_.Of(kernel_.views[load.src]) | dependence_.Of(kernel_.views[load.dst]);
   }
   if (trigger.order) depends |= dependence_.Of(trigger.order);
   const bool each_group = (depends & (kOnWarpgroup | kOnWarp)) != 0;
@@ -185,7 +190,7 @@ void EventSites::AddTrigger(const ir::Op& op, const ir::EventTrigger& trigger,
   site.loads.clear();
   for (const ir::VarId future : trigger.futures) {
     const auto it = loads_.find(future);
-    if (it == loads_.end()) {
+    if (it == loads_.end() || it->second == nullptr) {
       context_.diags.Emit(diag::kinds::LoadOutOfReach, context_.Where(op.loc),
                           kernel_.vars[future].name);
       continue;

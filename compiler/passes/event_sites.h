@@ -23,10 +23,10 @@ namespace choreo::passes {
 struct TriggerSite {
   ir::Loc loc;
   ThreadSet active;
-  bool each_warp = false;    // found at this site; the event's decision is in EventPlan
-  bool unsynced = false;     // ordinary accesses since the path's last barrier
-  std::vector<int> issuers;  // `trigger … after`: the threads that issue
-  std::vector<const ir::TmaLoad*> loads;
+  bool each_warp = false;            // found at this site; the event's decision is in EventPlan
+  bool unsynced = false;             // ordinary accesses since the path's last barrier
+  std::vector<int> issuers;          // `trigger … after`: the threads that issue
+  std::vector<const ir::Op*> loads;  // `trigger … after`: what it binds
 };
 
 struct WaitSite {
@@ -53,7 +53,7 @@ class EventSites {
   // The threads that arrive at a plain trigger; at that of loads, those that do not issue.
   std::vector<int> Arrivals(const ir::Op& op) const;
   // Loads that a trigger binds; the others are lost.
-  bool IsBound(const ir::TmaLoad* load) const { return bound_.contains(load); }
+  bool IsBound(const ir::Op& load) const { return bound_.contains(&load); }
 
  private:
   // What a path did since its last barrier.
@@ -99,8 +99,9 @@ class EventSites {
   ScopeTracker scope_;
   State state_;
   int loops_ = 0;
-  std::map<ir::VarId, const ir::TmaLoad*> loads_;  // in reach, by their future
-  std::set<const ir::TmaLoad*> bound_;
+  // The last load of each future; null: issued in a block that has ended.
+  std::map<ir::VarId, const ir::Op*> loads_;
+  std::set<const ir::Op*> bound_;
   std::unordered_map<const ir::Op*, TriggerSite> triggers_;
   std::unordered_map<const ir::Op*, WaitSite> waits_;
   std::map<ir::StorageId, EventPlan> events_;

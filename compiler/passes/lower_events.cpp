@@ -67,10 +67,14 @@ void GiveLoadsTheirEvents(ir::Kernel& kernel) {
 class EventLowering {
  public:
   EventLowering(ir::Kernel& kernel, PassContext& context)
-      : kernel_(kernel), context_(context), build_(kernel), sites_(kernel, context) {}
+      : kernel_(kernel),
+        context_(context),
+        errors_before_(context.diags.error_count()),
+        build_(kernel),
+        sites_(kernel, context) {}
 
   void Run() {
-    if (context_.diags.has_errors()) return;
+    if (context_.diags.error_count() != errors_before_) return;  // of this kernel's sites
     const size_t events = Place();
     ir::Region body = Rewrite(kernel_.body);
     if (events != 0) Begin(body);
@@ -105,6 +109,7 @@ class EventLowering {
 
   ir::Kernel& kernel_;
   PassContext& context_;
+  const size_t errors_before_;
   ir::ExprBuilder build_;
   EventSites sites_;                               // of the ops of the body as it was
   std::map<ir::StorageId, ir::VarId> counters_;    // of the waits on scalar events
@@ -156,9 +161,9 @@ ir::Region EventLowering::Rewrite(const ir::Region& region) {
     } else if (const auto* trigger = std::get_if<ir::EventTrigger>(&op.node)) {
       Trigger(op, *trigger, out);
     } else if (const auto* load = std::get_if<ir::TmaLoad>(&op.node)) {
-      if (!sites_.IsBound(load)) {
-        context_.diags.Emit(diag::kinds::LoadNotBound, context_.Where(op.loc),
-                            kernel_.vars[load->future].name);
+      if (!sites_.IsBound(op)) {
+        context_.diags.Emit(diag::kinds::FutureNeverWaited, context_.Where(op.loc),
+                            kernel_.vars[load->future].name, "nor bound to an event");
       }
     } else {
       ir::Op changed = op;
@@ -274,22 +279,27 @@ void EventLowering::Issue(const TriggerSite& site, const ir::EventTrigger& trigg
   const ir::ExprId slot = Slot(trigger.event, trigger.order);
   int64_t bytes = 0;
   ir::Region issue;
-  for (const ir::TmaLoad* load : site.loads) {
-    const auto boxes = MakeTmaBoxes(build_, context_, kernel_.views[load->src],
-                                    kernel_.views[load->dst], false, site.loc);
+  for (const ir::Op* op : site.loads) {
+    const auto& load = std::get<ir::TmaLoad>(op->node);
+    const auto boxes = MakeTmaBoxes(build_, context_, kernel_.views[load.src],
+                                    kernel_.views[load.dst], false, op->loc);
     if (!boxes) return;
-    const ir::StorageId tile = kernel_.views[load->dst].storage;
-    const ir::ExprId policy = Policy(load->policy, site.loc);
+    const ir::StorageId tile = kernel_.views[load.dst].storage;
+    const ir::ExprId policy = Policy(load.policy, op->loc);
     bytes += boxes->bytes;
     for (const TmaBox& box : boxes->boxes) {
-      issue.ops.push_back({site.loc, ir::TmaLoadBox{box.map, box.at, tile, box.shared_index,
-                                                    trigger.event, slot, policy}});
+      issue.ops.push_back({op->loc, ir::TmaLoadBox{box.map, box.at, tile, box.shared_index,
+                                                   trigger.event, slot, policy}});
     }
-  }
-  if (bytes > kMostTransactionBytes) {
-    context_.diags.Emit(diag::kinds::TransactionTooLarge, context_.Where(site.loc),
-                        kernel_.storages[trigger.event].name, bytes, kMostTransactionBytes);
-    return;
+    if (bytes > kMostTransactionBytes) {
+      context_.diags.Emit(
+          diag::kinds::TmaShape, context_.Where(op->loc), kernel_.storages[tile].name,
+          kernel_.storages[kernel_.views[load.src].storage].name,
+          fmt::format(
+              "its generation of `{}` then waits for {} bytes, and an mbarrier counts to {}",
+              kernel_.storages[trigger.event].name, bytes, kMostTransactionBytes));
+      return;
+    }
   }
   issue.ops.insert(
       issue.ops.begin(),

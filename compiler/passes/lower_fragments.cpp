@@ -136,9 +136,9 @@ void FragmentLowering::Reduce(const ir::FragReduce& reduce, ir::Region& out, ir:
     return max ? build_.Max(a, b) : build_.Add(a, b);
   };
   if (!max) Fill({reduce.row, build_.Float(0.0, elem)}, out, loc);
-  // First what the lane holds itself, then over the row's lanes. Four elements of a row are combined
-  // before they meet the row's value: a chain of one value after the other would be four times as
-  // long.
+  // First what the lane holds itself, then over the row's lanes. Four elements of a row are
+  // combined before they meet the row's value: a chain of one value after the other would be four
+  // times as long.
   const int count = LaneElements(kernel_, kernel_.storages[reduce.src]);
   const auto source = [&](ir::ExprId e) {
     return build_.Cast(build_.FragElem(reduce.src, {e}), elem);
@@ -161,8 +161,8 @@ void FragmentLowering::Reduce(const ir::FragReduce& reduce, ir::Region& out, ir:
         out, loc);
   } else {
     ForElements(
-        count,
-        [&](ir::ExprId e, ir::Region& body) { into_row(RowSlot(e), source(e), body); }, out, loc);
+        count, [&](ir::ExprId e, ir::Region& body) { into_row(RowSlot(e), source(e), body); }, out,
+        loc);
   }
   AllReduce({reduce.reduce, reduce.row}, out, loc);
 }

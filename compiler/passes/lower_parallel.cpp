@@ -184,9 +184,9 @@ class ParallelLowering {
     };
     const auto at = std::find_if(role.ops.begin(), role.ops.end(), multiplies);
     if (at == role.ops.end()) return;
-    const ir::ExprId group = build_.Sub(
-        build_.Div(build_.Call(ir::Intrinsic::WarpIdx, {}), kWarpgroupSize / kWarpSize),
-        first / kWarpgroupSize);
+    const ir::ExprId group =
+        build_.Sub(build_.Div(build_.Call(ir::Intrinsic::WarpIdx, {}), kWarpgroupSize / kWarpSize),
+                   first / kWarpgroupSize);
     ir::If later{build_.Gt(group, 0), {}, {}};
     later.then_body.ops.push_back({loc, ir::Sleep{build_.Mul(group, kNanoseconds)}});
     role.ops.insert(at, {loc, std::move(later)});

@@ -70,6 +70,13 @@ class Narrowing {
 
   bool OpFits(const ir::Op& op, const ThreadSet& warp) {
     if (const auto* inner = std::get_if<ir::InThreads>(&op.node)) {
+      // A plain trigger of narrower threads is that of another path, which it must remain.
+      bool triggers = false;
+      ir::ForEachOp(inner->body, [&](const ir::Op& deep) {
+        const auto* trigger = std::get_if<ir::EventTrigger>(&deep.node);
+        triggers = triggers || (trigger != nullptr && trigger->futures.empty());
+      });
+      if (triggers) return false;
       scope_.Enter(*inner);
       ++depth_;
       const bool fits = (scope_.current().active & ~warp).none() && FitsOneWarp(inner->body, warp);

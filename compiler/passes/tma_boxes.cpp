@@ -101,9 +101,10 @@ class BoxMaker {
     const int64_t elements = kBoxGranule / Bytes(param_.elem);
     const auto extent = build_.AsInt(param_.dims.back());
     if (extent && *extent % elements != 0) {
-      return Refuse(fmt::format("rows of {} elements do not end with a chunk of 16 bytes, and a TMA "
-                                "store writes whole ones",
-                                *extent));
+      return Refuse(
+          fmt::format("rows of {} elements do not end with a chunk of 16 bytes, and a TMA "
+                      "store writes whole ones",
+                      *extent));
     }
     if (extent) return true;
     const ir::HostCheck check{ir::HostCheck::Kind::ExtentMultiple, param_.param_index,

@@ -125,8 +125,8 @@ inline void check_stride_multiple(const Tensor& t, int axis, int elements) {
 inline void check_extent_multiple(const Tensor& t, int axis, int elements) {
   if (is_empty(t) || t.extent[axis] % elements == 0) return;
   fail(t, extent_name(axis) + " is " + std::to_string(t.extent[axis]) +
-              ", but a TMA store needs a multiple of " + std::to_string(elements) +
-              " elements (" + std::to_string(int64_t{elements} * t.element_bytes) + " bytes)");
+              ", but a TMA store needs a multiple of " + std::to_string(elements) + " elements (" +
+              std::to_string(int64_t{elements} * t.element_bytes) + " bytes)");
 }
 
 // Row-major without gaps.
