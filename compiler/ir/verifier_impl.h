@@ -178,6 +178,7 @@ class KernelVerifier {
   bool in_host_ = false;
   int loops_ = 0;
   int depth_ = 0;
+  int64_t groups_ = 1;  // by the parallels around, inside a CTA
   std::vector<char> var_in_scope_;
   std::vector<char> storage_alive_;
   std::vector<VarId> scope_vars_;  // in order of definition

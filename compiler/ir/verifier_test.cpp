@@ -179,6 +179,7 @@ TEST(VerifierTest, Indices) {
 }
 
 TEST(VerifierTest, AccessSizes) {
+  EXPECT_EQ(Check("st storage=$x value=$x[0:s64]"), "st: no index");
   EXPECT_EQ(Check("copy.vec dst=$s dst_index=0 src=$x src_index=0:s64 bytes=12"),
             "copy.vec: 12 bytes: an access has 2, 4, 8 or 16");
   EXPECT_EQ(Check("copy.vec dst=$own dst_index=0 src=$x src_index=0:s64 bytes=8"),
@@ -284,6 +285,13 @@ TEST(VerifierTest, TileOps) {
   EXPECT_EQ(Check("mma acc=$row a=#0 b=#0", "tile"), "mma: accumulator `row` is no f32 tile");
   EXPECT_EQ(Check("mma acc=$acc a=#0 b=#0 k_order=[0, 0]", "tile"),
             "mma: k_order is no permutation");
+  EXPECT_EQ(Check("mma acc=$acc a=#0 b=#2", "tile"), "mma: operand B has 1 axes");
+  EXPECT_EQ(Check("mma acc=$acc a=#0 b=#0 b_row=false", "tile",
+                  Tables("(base_axis=0 extent=64)", "(base_axis=0 extent=264)")),
+            "mma: the depth of B is no multiple of 16");
+  EXPECT_EQ(Check("mma acc=$acc a=#0 b=#0 b_row=true", "tile",
+                  Tables("(base_axis=0 extent=64)", "(base_axis=0 extent=264)")),
+            "mma: the columns of B are no multiple of 8 up to 256");
   EXPECT_EQ(Check("copy.sync src=#0 dst=#2", "tile"), "copy.sync: a copy of 2 axes to 1 axes");
   EXPECT_EQ(Check("copy.sync src=#0 dst=#0 swizzle=48", "tile"), "copy.sync: swizzle 48");
   EXPECT_EQ(Check("frag.copy dst=$acc src=$row", "tile"),
@@ -306,6 +314,8 @@ TEST(VerifierTest, TileOps) {
             "parallel: the bound of a level inside the CTA is no positive constant");
   EXPECT_EQ(Check("parallel level=warp vars=[%p] bounds=[] body {}", "tile"),
             "parallel: 1 variables and 0 bounds");
+  EXPECT_EQ(Check("parallel level=warp vars=[%p] bounds=[33] body {}", "tile"),
+            "parallel: more than 1024 threads");
   EXPECT_EQ(Check("inthreads predicate=1 body {}", "tile"),
             "inthreads: the predicate is s32, not bool");
   EXPECT_EQ(Check("assert condition=1 message=\"\"", "tile"),

@@ -11,7 +11,8 @@ bool IsAccessBytes(int32_t bytes, int32_t least) {
 }  // namespace
 
 void KernelVerifier::Check(const MemStore& op) {
-  if (!op.index || !CheckMemory(op.storage, op.index, 1)) return;
+  if (!op.index) return Report("no index");
+  if (!CheckMemory(op.storage, op.index, 1)) return;
   Typed(op.value, kernel_.storages[op.storage].elem, "the value");
 }
 

@@ -100,11 +100,19 @@ void KernelVerifier::Check(const Parallel& op) {
   }
   if (op.level == Level::Block) Report("blocks are the host part's, not a level inside the CTA");
   if (op.vars.empty()) Report("a parallel without variables");
+  constexpr int64_t kMostThreads = 1024;  // of a CTA
+  const int64_t size = op.level == Level::Warpgroup ? 128 : op.level == Level::Warp ? 32 : 1;
+  const int64_t groups = groups_;
   for (const ExprId bound : op.bounds) {
     if (!Typed(bound, Elem::kS32, "a bound")) continue;
     const auto value = AsInt(kernel_, bound);
-    if (!value || *value < 1) Report("the bound of a level inside the CTA is no positive constant");
+    if (!value || *value < 1) {
+      Report("the bound of a level inside the CTA is no positive constant");
+    } else {
+      groups_ = std::min(groups_ * *value, kMostThreads + 1);
+    }
   }
+  if (groups_ * size > kMostThreads) Report("more than {} threads", kMostThreads);
   const int loops = std::exchange(loops_, 0);
   const Mark mark = Enter();
   for (const VarId var : op.vars) {
@@ -113,6 +121,7 @@ void KernelVerifier::Check(const Parallel& op) {
   CheckRegion(op.body);
   Leave(mark);
   loops_ = loops;
+  groups_ = groups;
 }
 
 void KernelVerifier::Check(const InThreads& op) {
@@ -297,6 +306,14 @@ void KernelVerifier::Check(const Mma& op) {
     Report("operands of types {} and {}", Spelling(elem), Spelling(kernel_.storages[b].elem));
   }
   if (op.future) IsFuture(op.future);
+  const View& b_view = kernel_.views[op.b];
+  if (b_view.axes.size() != 2) return Report("operand B has {} axes", b_view.axes.size());
+  const auto columns = Constant(b_view.axes[op.b_row ? 0 : 1].extent);
+  const auto depth = Constant(b_view.axes[op.b_row ? 1 : 0].extent);
+  if (!columns || *columns < 8 || *columns > 256 || *columns % 8 != 0) {
+    Report("the columns of B are no multiple of 8 up to 256");
+  }
+  if (!depth || *depth < 16 || *depth % 16 != 0) Report("the depth of B is no multiple of 16");
   std::vector<int32_t> order = op.k_order;
   std::sort(order.begin(), order.end());
   for (size_t i = 0; i < order.size(); ++i) {

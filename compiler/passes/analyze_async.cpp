@@ -138,13 +138,29 @@ class Analysis {
   bool opaque_;
 };
 
+// Rings that no CTA can hold are another pass's error, and too many slots to follow.
+bool FitsSharedMemory(const ir::Kernel& kernel) {
+  constexpr int64_t kEventBytes = 8;
+  int64_t bytes = 0;
+  for (const ir::Storage& storage : kernel.storages) {
+    if (storage.kind != ir::StorageKind::Shared && storage.kind != ir::StorageKind::Event) continue;
+    int64_t size = storage.kind == ir::StorageKind::Event ? kEventBytes : Bytes(storage.elem);
+    for (const ir::ExprId dim : storage.dims) {
+      size = std::min(size, kSharedLimit) * ir::AsInt(kernel, dim).value_or(1);
+    }
+    bytes += std::min(size, kSharedLimit) * std::max(storage.array_size, 1);
+    if (bytes > kSharedLimit) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 ir::Kernel AnalyzeAsync(ir::Kernel kernel, PassContext& context) {
   const Features features = FeaturesOf(kernel);
   Findings findings;
   CheckRegisters(kernel, findings);
-  if (features.async) {
+  if (features.async && FitsSharedMemory(kernel)) {
     const Agents agents(kernel, context);
     if (agents.all().size() <= kMostAgents) {
       Obligations obligations;

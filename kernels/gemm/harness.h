@@ -144,11 +144,12 @@ class Session {
     const Verification v = Verifier<T>(shape_, options_.seed, c).Run();
     const bool guards = harness::GuardsIntact(out);
     const bool ok = Passed<T>(v) && guards;
-    Note("verify", harness::Format("%s: %" PRId64
-                                   " elements against FP64: relative L2 %.3g (limit %.3g), largest "
-                                   "error %.3g at [%" PRId64 ", %" PRId64 "]",
-                                   ok ? "ok" : "FAILED", v.elements, v.relative_l2(),
-                                   kL2Tolerance<T>, v.max_error, v.max_row, v.max_column));
+    Note("verify",
+         harness::Format("%s: %" PRId64
+                         " elements against FP64: relative L2 %.3g (limit %.3g), largest "
+                         "error %.3g at [%" PRId64 ", %" PRId64 "]",
+                         ok ? "ok" : "FAILED", v.elements, v.relative_l2(),
+                         L2Tolerance<T>(v.elements), v.max_error, v.max_row, v.max_column));
     if (v.not_finite != 0) {
       Note("", harness::Format("%" PRId64 " elements not written or not finite", v.not_finite));
     }
