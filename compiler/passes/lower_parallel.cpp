@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "ir/printer.h"
 #include "ir/walk.h"
 #include "passes/pass.h"
 #include "passes/scope.h"
@@ -156,8 +157,7 @@ class ParallelLowering {
     if (first == kMaxThreads) return;  // no thread
     WholeWarpgroups(branch.then_body, active, out);
     Stagger(branch.then_body, active, first, loc);
-    ir::RoleBegin begin{fmt::format("role {}", roles_++), first,
-                        static_cast<int32_t>(active.count())};
+    ir::RoleBegin begin{NameOf(branch.condition), first, static_cast<int32_t>(active.count())};
     branch.then_body.ops.insert(branch.then_body.ops.begin(), {loc, std::move(begin)});
     ir::Region* end = &out;
     while (!end->ops.empty() && IsRole(end->ops.back())) {
@@ -224,6 +224,14 @@ class ParallelLowering {
     role.ops.insert(at, {loc, std::move(later)});
   }
 
+  // The predicate as written: `p == 0`.
+  std::string NameOf(ir::ExprId predicate) const {
+    std::string text = ir::PrintExpr(kernel_, predicate);
+    std::erase(text, '%');
+    if (text.starts_with('(') && text.ends_with(')')) text = text.substr(1, text.size() - 2);
+    return text;
+  }
+
   static bool IsRole(const ir::Op& op) {
     const auto* branch = std::get_if<ir::If>(&op.node);
     return branch != nullptr && !branch->then_body.ops.empty() &&
@@ -234,7 +242,6 @@ class ParallelLowering {
   ir::ExprBuilder build_;
   ScopeTracker scope_;
   bool in_role_body_ = false;
-  int roles_ = 0;
 };
 
 }  // namespace
