@@ -119,6 +119,7 @@ mha_v2_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
       // 57: trigger qf after q_load;
       if (lane == 0) {
         ptx::mbarrier_arrive_expect_tx(choreo::shared_address(qf), 32768);
+        // 55: q_load = tma.load.async.swiz<SWIZ>
         ptx::cp_async_bulk_tensor_4d_shared_global(choreo::shared_address(q_shared), &Q_map, 0,
             head, bm * 128, batch, choreo::shared_address(qf));
         ptx::cp_async_bulk_tensor_4d_shared_global(choreo::shared_address(q_shared + 8192), &Q_map,
@@ -141,6 +142,7 @@ mha_v2_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
         if (lane == 0) {
           ptx::mbarrier_arrive_expect_tx(
               choreo::shared_address(kf + static_cast<int>(k_pipe_order % 2)), 32768);
+          // 66: k_load = tma.load.async.swiz<SWIZ>
           ptx::cp_async_bulk_tensor_4d_shared_global(
               choreo::shared_address(k_buf + static_cast<int>(k_slot) * 16384), &K_map, 0, head,
               bn * 128, batch, choreo::shared_address(kf + static_cast<int>(k_pipe_order % 2)));
@@ -149,6 +151,7 @@ mha_v2_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
               head, bn * 128, batch,
               choreo::shared_address(kf + static_cast<int>(k_pipe_order % 2)));
         }
+        // 68: trigger kf.at(k_pipe_order++) after k_load;
         k_pipe_order = k_pipe_order + 1;
         // 70: wait ve.at(v_pipe_order);
         ptx::mbarrier_wait_parity(choreo::shared_address(ve + static_cast<int>(v_pipe_order % 2)),
@@ -157,6 +160,7 @@ mha_v2_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
         if (lane == 0) {
           ptx::mbarrier_arrive_expect_tx(
               choreo::shared_address(vf + static_cast<int>(v_pipe_order % 2)), 32768);
+          // 71: v_load = tma.load.async.swiz<SWIZ>
           ptx::cp_async_bulk_tensor_4d_shared_global(
               choreo::shared_address(v_buf + static_cast<int>(v_slot) * 16384), &V_map, 0, head,
               bn * 128, batch, choreo::shared_address(vf + static_cast<int>(v_pipe_order % 2)));
@@ -165,6 +169,7 @@ mha_v2_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
               head, bn * 128, batch,
               choreo::shared_address(vf + static_cast<int>(v_pipe_order % 2)));
         }
+        // 73: trigger vf.at(v_pipe_order++) after v_load;
         v_pipe_order = v_pipe_order + 1;
       }
     }
@@ -498,7 +503,7 @@ choreo::status mha_v2_noexcept(choreo::view<const choreo::bf16, 4> Q,
 #line 142 "kernels/attention/v2_manual_s2_1p2c_tma.co"
 
 
-#line 502 "v2_manual_s2_1p2c_tma.cu"
+#line 507 "v2_manual_s2_1p2c_tma.cu"
 
 // ---- fill_input, line 144 of kernels/attention/v2_manual_s2_1p2c_tma.co
 namespace choreo_gen {

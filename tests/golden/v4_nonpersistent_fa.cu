@@ -112,15 +112,16 @@ mha_v4_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
     // role role 0: threads 0 to 127
     // 52: call croq::cuda::setreg_dec(40);
     ptx::setmaxnreg_dec<40>();
-    // 56: trigger qf after q_load;
+    // 54: q_load = tma.load.async.evict_first.swiz<SWIZ>
     const uint64_t evict_first = ptx::createpolicy_evict_first();
-    // 68: trigger kf.at(k_pipe_order++) after k_load;
+    // 66: k_load = tma.load.async.evict_last.swiz<SWIZ>
     const uint64_t evict_last = ptx::createpolicy_evict_last();
     // 51: inthreads.async (p == 0) {
     if (warp == 0) {
       // 56: trigger qf after q_load;
       if (lane == 0) {
         ptx::mbarrier_arrive_expect_tx(choreo::shared_address(qf), 32768);
+        // 54: q_load = tma.load.async.evict_first.swiz<SWIZ>
         ptx::cp_async_bulk_tensor_4d_shared_global(choreo::shared_address(q_shared), &Q_map, 0,
             head, bm * 128, batch, choreo::shared_address(qf), evict_first);
         ptx::cp_async_bulk_tensor_4d_shared_global(choreo::shared_address(q_shared + 8192), &Q_map,
@@ -145,6 +146,7 @@ mha_v4_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
         if (lane == 0) {
           ptx::mbarrier_arrive_expect_tx(
               choreo::shared_address(kf + static_cast<int>(k_pipe_order % 2)), 32768);
+          // 66: k_load = tma.load.async.evict_last.swiz<SWIZ>
           ptx::cp_async_bulk_tensor_4d_shared_global(
               choreo::shared_address(k_buf + static_cast<int>(k_slot) * 16384), &K_map, 0, head,
               bn * 128, batch, choreo::shared_address(kf + static_cast<int>(k_pipe_order % 2)),
@@ -154,6 +156,7 @@ mha_v4_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
               head, bn * 128, batch,
               choreo::shared_address(kf + static_cast<int>(k_pipe_order % 2)), evict_last);
         }
+        // 68: trigger kf.at(k_pipe_order++) after k_load;
         k_pipe_order = k_pipe_order + 1;
         // 70: wait ve.at(v_pipe_order);
         ptx::mbarrier_wait_parity(choreo::shared_address(ve + static_cast<int>(v_pipe_order % 2)),
@@ -162,6 +165,7 @@ mha_v4_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
         if (lane == 0) {
           ptx::mbarrier_arrive_expect_tx(
               choreo::shared_address(vf + static_cast<int>(v_pipe_order % 2)), 32768);
+          // 71: v_load = tma.load.async.evict_last.swiz<SWIZ>
           ptx::cp_async_bulk_tensor_4d_shared_global(
               choreo::shared_address(v_buf + static_cast<int>(v_slot) * 16384), &V_map, 0, head,
               bn * 128, batch, choreo::shared_address(vf + static_cast<int>(v_pipe_order % 2)),
@@ -171,6 +175,7 @@ mha_v4_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
               head, bn * 128, batch,
               choreo::shared_address(vf + static_cast<int>(v_pipe_order % 2)), evict_last);
         }
+        // 73: trigger vf.at(v_pipe_order++) after v_load;
         v_pipe_order = v_pipe_order + 1;
       }
     }
@@ -608,7 +613,7 @@ choreo::status mha_v4_noexcept(choreo::view<const choreo::bf16, 4> Q,
 #line 177 "kernels/attention/v4_nonpersistent_fa.co"
 
 
-#line 612 "v4_nonpersistent_fa.cu"
+#line 617 "v4_nonpersistent_fa.cu"
 
 // ---- fill_input, line 179 of kernels/attention/v4_nonpersistent_fa.co
 namespace choreo_gen {
