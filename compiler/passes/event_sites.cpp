@@ -133,9 +133,14 @@ void EventSites::WalkOp(const ir::Op& op, std::vector<Generation>& generations) 
     Close(op, generations);
   } else if (const auto* branch = std::get_if<ir::If>(&op.node)) {
     const State before = state_;
-    Walk(branch->then_body);
+    const auto walk = [&](const ir::Region& region, bool holds) {
+      const bool narrowed = scope_.EnterWhere(branch->condition, holds);
+      Walk(region);
+      if (narrowed) scope_.Leave();
+    };
+    walk(branch->then_body, true);
     const State after_then = std::exchange(state_, before);
-    Walk(branch->else_body);
+    walk(branch->else_body, false);
     state_.Join(after_then);
     Close(op, generations);
   } else if (const auto* apply = std::get_if<ir::Apply>(&op.node)) {

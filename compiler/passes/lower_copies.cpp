@@ -63,7 +63,9 @@ class CopyLowering {
   void RewriteOp(const ir::Op& op, ir::Region& out, unsigned control);
   template <class Loop>
   ir::Region RewriteLoop(const Loop& loop, unsigned control);
-  std::optional<Executors> ExecutorsOf(unsigned depends, ir::Loc loc, unsigned control);
+  // `number`: each has to know which of them it is, so they must be adjacent.
+  std::optional<Executors> ExecutorsOf(unsigned depends, ir::Loc loc, unsigned control,
+                                       bool number = true);
   int NamedBarrier(const ThreadSet& threads, int count, ir::Loc loc);
   void Barrier(const Executors& who, ir::Region& out, ir::Loc loc);
   void Copy(const ir::CopySync& copy, ir::Region& out, ir::Loc loc, unsigned control);
@@ -240,7 +242,7 @@ int CopyLowering::NamedBarrier(const ThreadSet& threads, int count, ir::Loc loc)
 }
 
 std::optional<CopyLowering::Executors> CopyLowering::ExecutorsOf(unsigned depends, ir::Loc loc,
-                                                                 unsigned control) {
+                                                                 unsigned control, bool number) {
   const Scope& scope = scope_.current();
   Executors who;
   if ((depends & kOnThread) != 0 || scope.single_thread()) {
@@ -266,8 +268,8 @@ std::optional<CopyLowering::Executors> CopyLowering::ExecutorsOf(unsigned depend
   int first = 0;
   while (!scope.active.test(static_cast<size_t>(first))) ++first;
   const int count = static_cast<int>(scope.active.count());
-  if (scope.active != ThreadRange(first, count) ||
-      (count != kernel_.host.threads && (first % kWarpSize != 0 || count % kWarpSize != 0))) {
+  const bool adjacent = scope.active == ThreadRange(first, count);
+  if ((number && !adjacent) || (count != kernel_.host.threads && !scope.whole_warps())) {
     context_.diags.Emit(diag::kinds::ScatteredThreads, context_.Where(loc), count);
     return std::nullopt;
   }
@@ -488,7 +490,7 @@ void CopyLowering::Store(const ir::TmaStore& store, ir::Region& out, ir::Loc loc
                          unsigned control) {
   const ir::View src = kernel_.views[store.src];
   const ir::View dst = kernel_.views[store.dst];
-  const auto who = ExecutorsOf(dependence_.Of(src) | dependence_.Of(dst), loc, control);
+  const auto who = ExecutorsOf(dependence_.Of(src) | dependence_.Of(dst), loc, control, false);
   if (!who) return;
   const auto boxes = MakeTmaBoxes(build_, context_, dst, src, true, loc);
   if (!boxes) return;

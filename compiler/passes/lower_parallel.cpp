@@ -154,6 +154,7 @@ class ParallelLowering {
     int first = 0;
     while (first < kMaxThreads && !active.test(static_cast<size_t>(first))) ++first;
     if (first == kMaxThreads) return;  // no thread
+    WholeWarpgroups(branch.then_body, active, out);
     Stagger(branch.then_body, active, first, loc);
     ir::RoleBegin begin{fmt::format("role {}", roles_++), first,
                         static_cast<int32_t>(active.count())};
@@ -163,6 +164,37 @@ class ParallelLowering {
       end = &std::get<ir::If>(end->ops.back().node).else_body;
     }
     end->ops.push_back({loc, std::move(branch)});
+  }
+
+  // Register reallocation is a whole warpgroup's: what a narrower role asks for, all four warps
+  // execute, in front of the chain of roles.
+  void WholeWarpgroups(ir::Region& role, const ThreadSet& active, ir::Region& out) {
+    ThreadSet groups;
+    for (int first = 0; first < kernel_.host.threads; first += kWarpgroupSize) {
+      const ThreadSet group = ThreadRange(first, kWarpgroupSize);
+      if ((active & group).any()) groups |= group;
+    }
+    if (groups == active) return;
+    auto at = out.ops.end();
+    if (!out.ops.empty() && IsRole(out.ops.back())) --at;
+    for (auto op = role.ops.begin(); op != role.ops.end();) {
+      if (!std::holds_alternative<ir::SetMaxNReg>(op->node)) {
+        ++op;
+        continue;
+      }
+      ir::ExprId is_one;
+      for (int first = 0; first < kernel_.host.threads; first += kWarpgroupSize) {
+        if (!groups.test(static_cast<size_t>(first))) continue;
+        const ir::ExprId group =
+            build_.Div(build_.Call(ir::Intrinsic::WarpIdx, {}), kWarpgroupSize / kWarpSize);
+        const ir::ExprId is = build_.Eq(group, first / kWarpgroupSize);
+        is_one = is_one ? build_.Or(is_one, is) : is;
+      }
+      ir::If whole{is_one, {}, {}};
+      whole.then_body.ops.push_back(*op);
+      at = out.ops.insert(at, {op->loc, std::move(whole)}) + 1;
+      op = role.ops.erase(op);
+    }
   }
 
   // Warpgroups that issue MMAs in step meet at the tensor core together and leave it idle together,

@@ -217,6 +217,18 @@ void ScopeTracker::Enter(const ir::InThreads& inthreads) {
   stack_.push_back(std::move(frame));
 }
 
+bool ScopeTracker::EnterWhere(ir::ExprId condition, bool holds) {
+  Frame frame = stack_.back();
+  for (int t = 0; t < threads_; ++t) {
+    if (!frame.scope.active.test(static_cast<size_t>(t))) continue;
+    const auto value = Value(condition, t);
+    if (!value) return false;
+    if ((*value != 0) != holds) frame.scope.active.reset(static_cast<size_t>(t));
+  }
+  stack_.push_back(std::move(frame));
+  return true;
+}
+
 void ScopeTracker::Note(const ir::Let& let) { lets_[let.var] = let.value; }
 
 void ScopeTracker::Leave() {

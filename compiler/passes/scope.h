@@ -71,6 +71,9 @@ class ScopeTracker {
   int threads() const { return threads_; }
   void Enter(const ir::Parallel& parallel);
   void Enter(const ir::InThreads& inthreads);
+  // A branch on thread indices narrows like `inthreads`. False, and nothing is entered, if the
+  // condition is made of other values, too.
+  bool EnterWhere(ir::ExprId condition, bool holds);
   void Note(const ir::Let& let);  // names of values that predicates may use
   void Leave();
   // Smallest and largest value of `e` over the active threads, if it is made of parallel variables

@@ -4,6 +4,17 @@
 #include "sema/checker.h"
 
 namespace choreo::sema {
+namespace {
+
+// What `trigger` names for an event in the old spelling. The index of a ring was a slot; a trigger
+// takes the order, which only its author knows.
+std::string TriggeredEvent(std::string_view text) {
+  const size_t index = text.find('[');
+  return index == std::string_view::npos ? std::string(text)
+                                         : fmt::format("{}.at(order)", text.substr(0, index));
+}
+
+}  // namespace
 
 bool Checker::SameShape(SourceRange range, std::string_view what, const Type& a, const Type& b) {
   if (a.rank() != b.rank()) {
@@ -104,7 +115,8 @@ void Checker::ReportInlineEvent(ast::ExprId id, const ast::TmaCopy& node) {
   const bool scalar_event = entity && result_.entities[*entity].type.kind == TypeKind::Event &&
                             !result_.entities[*entity].type.array_size;
   if (!plain || !scalar_event) {
-    builder.Hint(range, fmt::format("load = tma.load.async …; trigger {} after load", event.text));
+    builder.Hint(range, fmt::format("load = tma.load.async …; trigger {} after load",
+                                    TriggeredEvent(event.text)));
     return;
   }
   std::string fixed = text;

@@ -260,6 +260,24 @@ TEST(PipelineTest, StoreNotWaitedFor) {
               "SimStoreNotWaited 35:1 0:0", "");
 }
 
+TEST(PipelineTest, LoadNotWaitedFor) {
+  // A slice more than the consumer takes: it lands when the CTA may be gone.
+  const std::string low = "for var=%k low=0 high=(%K / 64)";
+  const std::string body = Replaced(PipelineBody(), low, "for var=%k low=0 high=((%K / 64) + 1)");
+  const std::string words =
+      "the load of `a_s` by warp 0 lane 0 (producer) may still write shared memory: no warp waits "
+      "for generation 2 of slot 1 of `full`";
+  ExpectFirst(body, "SimLoadNotAwaited 6:1 90:1", words);
+  ExpectFirst(body, "SimLoadNotAwaited 7:1 90:1", "the load of `b_s`");
+  // Any warp may wait, and after what it knows from the others; it need not use the data.
+  const std::string epilogue = "for var=%i low=0 high=16";
+  const std::string wait =
+      "mbarrier.wait event=$full slot=((%K / 64) % 2) parity=(((%K / 64) / 2) % 2)\n";
+  ExpectSilent(Replaced(body, epilogue, wait + epilogue));
+  ExpectSilent(Replaced(body, epilogue,
+                        "if condition=(tid() == 200) then_body { " + wait + "}\n" + epilogue));
+}
+
 TEST(PipelineTest, SourceOfAStoreWrittenTooEarly) {
   const std::string write = "st storage=$c_s index=(tid() - 128) value=bf16(0.0) loc(40:1)\n";
   const std::string end = "loc(37:1)\n  }\n";

@@ -120,6 +120,7 @@ void RunCta(Execution& launch, uint32_t id, std::array<int32_t, 3> index,
   }
   while (!launch.stop && Step(cta)) {
   }
+  if (!launch.stop) CheckLoadsAtEnd(cta);
   if (timeline) timeline->Finish();
   cta.shadow.FreeAll(launch.records);
 }

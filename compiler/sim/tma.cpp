@@ -115,6 +115,16 @@ BulkStores& StoresOf(Warp& w, uint32_t lane) {
   return w.stores[lane];
 }
 
+// Phases complete in order: the last one that an op loads for stands for its earlier ones.
+void NoteIssue(const Warp& w, uint32_t lane, const TmaLoad& load) {
+  auto& issues = w.cta->tma.last_issues;
+  const auto known = std::find_if(issues.begin(), issues.end(), [&](const LastIssue& issue) {
+    return issue.op == load.op && issue.slot == load.slot;
+  });
+  LastIssue& issue = known == issues.end() ? issues.emplace_back() : *known;
+  issue = {load.op, load.slot, load.phase, w.index, lane};
+}
+
 void IssueLoad(Warp& w, const FlatOp& op, uint32_t lane, uint32_t slot) {
   Cta& cta = *w.cta;
   const auto& node = std::get<ir::TmaLoadBox>(*op.node);
@@ -150,6 +160,7 @@ void IssueLoad(Warp& w, const FlatOp& op, uint32_t lane, uint32_t slot) {
   if (cta.timeline != nullptr) {
     load.lands = cta.timeline->Copy(w, true, box.bytes(), std::string(name));
   }
+  NoteIssue(w, lane, load);
   cta.tma.queue.push_back(std::move(load));
 }
 
@@ -250,6 +261,26 @@ void CheckStoresAtExit(Warp& w) {
     const auto& node = std::get<ir::TmaStoreBox>(*cta.program().ops[stores.op].node);
     cta.findings().Add(kinds::SimStoreNotWaited, cta.launch->LocOf(stores.op), {},
                        std::string(cta.launch->NameOf(node.src)), LaneName(w, l));
+  }
+}
+
+void CheckLoadsAtEnd(Cta& cta) {
+  for (const LastIssue& issue : cta.tma.last_issues) {
+    const uint32_t component = cta.agents.Slot(issue.slot);
+    const bool awaited = std::any_of(cta.warps.begin(), cta.warps.end(), [&](const Warp& w) {
+      for (uint32_t l = 0; l < kLanes; ++l) {
+        if (Seen(w, l, component) > issue.phase) return true;
+      }
+      return false;
+    });
+    if (awaited) continue;
+    const MbarrierSlot& slot = cta.mbarriers[issue.slot];
+    const auto& node = std::get<ir::TmaLoadBox>(*cta.program().ops[issue.op].node);
+    cta.findings().Add(kinds::SimLoadNotAwaited, cta.launch->LocOf(issue.op),
+                       cta.launch->kernel->storages[slot.event].loc,
+                       std::string(cta.launch->NameOf(node.dst)),
+                       LaneName(cta.warps[issue.warp], issue.lane),
+                       GenerationOf(cta, slot, issue.phase), SlotName(cta, issue.slot));
   }
 }
 

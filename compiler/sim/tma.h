@@ -27,9 +27,17 @@ struct TmaLoad {  // issued, not landed
   uint64_t lands = 0;  // modelled time
 };
 
+struct LastIssue {  // of the loads that one op issued on one mbarrier
+  uint32_t op = 0;
+  uint32_t slot = 0;
+  uint32_t phase = 0;
+  uint32_t warp = 0, lane = 0;  // that issued it
+};
+
 struct TmaEngine {
   std::deque<TmaLoad> queue;
   uint32_t issued = 0;
+  std::vector<LastIssue> last_issues;
 };
 
 void ExecTmaLoad(Warp& w, const FlatOp& op);
@@ -38,6 +46,8 @@ void ExecTmaStoreCommit(Warp& w);
 void ExecTmaStoreWait(Warp& w, const ir::TmaStoreWait& node);
 // Stores that may still read when the warp exits.
 void CheckStoresAtExit(Warp& w);
+// Loads that may still write when all warps have exited: no warp is ordered after their landing.
+void CheckLoadsAtEnd(Cta& cta);
 // Lets the load at `place` of the queue land.
 void LandTmaLoad(Cta& cta, size_t place);
 
