@@ -276,14 +276,17 @@ void EventSites::Plan(ir::StorageId id, EventPlan& plan) {
       };
       const Arrivers here = in_common(arrivers), there = in_common(ArriversOf(*other));
       if (here == there) continue;
-      const auto total = [](const Arrivers& all) {
-        int sum = 0;
-        for (const auto& [thread, count] : all) sum += count;
-        return sum;
+      int arrive_here = 0, arrive_there = 0;
+      for (const auto& [thread, count] : here) arrive_here += count;
+      for (const auto& [thread, count] : there) arrive_there += count;
+      const auto what = [&](int arrive, const TriggerSite& trigger) {
+        return arrive_here != arrive_there
+                   ? fmt::format("{} arrivals of these threads", arrive)
+                   : fmt::format("one of {} threads", trigger.active.count());
       };
       context_.diags
           .Emit(diag::kinds::ParticipantsDiffer, context_.Where(site.loc),
-                kernel_.storages[id].name, total(here), total(there))
+                kernel_.storages[id].name, what(arrive_here, site), what(arrive_there, first))
           .Note(context_.Where(first.loc), "the other trigger is here");
       break;
     }
