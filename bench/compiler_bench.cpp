@@ -90,6 +90,7 @@ int main(int argc, char** argv) {
     const std::string name(phase.name);
     benchmark::RegisterBenchmark(("BM_Phase/" + name).c_str(), BM_Phase, name)
         ->UseManualTime()
+        ->Iterations(40)
         ->Unit(benchmark::kMicrosecond);
   }
   benchmark::Initialize(&argc, argv);
