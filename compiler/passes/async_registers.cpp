@@ -10,10 +10,6 @@
 namespace choreo::passes {
 namespace {
 
-// CUDA C++ Programming Guide, "Compute Capabilities", 9.0.
-constexpr int kRegistersPerSm = 65536;
-constexpr int kMostRegisters = 255;
-constexpr int kGranule = 8;
 constexpr int kLeastCount = 24, kMostCount = 256;  // PTX ISA, setmaxnreg
 
 struct Request {
@@ -27,8 +23,8 @@ class Plan {
       : kernel_(kernel), findings_(findings), scope_(kernel, kernel.host.threads) {
     const ir::HostPart& host = kernel.host;
     entry_ = kRegistersPerSm / host.threads / std::max(host.min_blocks, 1);
-    entry_ = std::min(entry_, host.max_registers != 0 ? host.max_registers : kMostRegisters);
-    entry_ = entry_ / kGranule * kGranule;
+    entry_ = std::min(entry_, host.max_registers != 0 ? host.max_registers : kRegistersPerThread);
+    entry_ = entry_ / kRegisterGranule * kRegisterGranule;
     requests_.resize(static_cast<size_t>((host.threads + kWarpgroupSize - 1) / kWarpgroupSize));
   }
 
@@ -111,7 +107,7 @@ class Plan {
       }
     }
     if (raised == 0) return {};
-    const int each = std::min(left / raised / kGranule * kGranule, kMostCount);
+    const int each = std::min(left / raised / kRegisterGranule * kRegisterGranule, kMostCount);
     int rest = left - raised * each;
     if (each < std::max(entry_, kLeastCount)) return {};
     std::vector<int> counts;

@@ -83,7 +83,6 @@ class EventSites {
   void WalkOp(const ir::Op& op, std::vector<Generation>& generations);
   void WalkLoop(const ir::Region& body);
   void Close(const ir::Op& op, std::vector<Generation>& generations) const;
-  void Access(const ir::Op& op);
   void AddTrigger(const ir::Op& op, const ir::EventTrigger& trigger,
                   std::vector<Generation>& generations);
   std::vector<int> Issuers(const ir::EventTrigger& trigger, const TriggerSite& site) const;

@@ -11,6 +11,10 @@ namespace choreo::passes {
 
 // Bytes of shared memory a CTA can have: CUDA C++ Programming Guide, "Compute Capabilities", 9.0.
 inline constexpr int64_t kSharedLimit = 227 * 1024;
+// Its registers: of a multiprocessor, the most a thread can have, and the steps they are given in.
+inline constexpr int kRegistersPerSm = 65536;
+inline constexpr int kRegistersPerThread = 255;
+inline constexpr int kRegisterGranule = 8;
 
 // What analyze-async had to show of a module: that a future completes once, an order is right, a
 // tile is filled when it is read and released when it is filled again, at each place where it

@@ -11,10 +11,6 @@
 namespace choreo::passes {
 namespace {
 
-// CUDA C++ Programming Guide, "Compute Capabilities", 9.0.
-constexpr int kRegistersPerSm = 65536;
-constexpr int kRegistersPerThread = 255;
-constexpr int kRegisterGranule = 8;
 // Addresses, loop counters, descriptors and temporaries of a kernel without large expressions.
 constexpr int kWorkingRegisters = 24;
 

@@ -57,8 +57,8 @@ cudaError_t cudaGetDevice(int* device) {
 }
 cudaError_t cudaSetDevice(int) { return cudaSuccess; }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
-  *value = attribute == cudaDevAttrComputeCapabilityMajor   ? 9
-           : attribute == cudaDevAttrComputeCapabilityMinor ? 0
+  *value = attribute == cudaDevAttrComputeCapabilityMajor   ? fake.capability_major
+           : attribute == cudaDevAttrComputeCapabilityMinor ? fake.capability_minor
            : attribute == cudaDevAttrPageableMemoryAccess   ? 1
                                                             : 232448;  // shared memory
   return cudaSuccess;

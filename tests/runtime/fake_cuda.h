@@ -24,6 +24,7 @@ struct FakeCuda {
   };
   std::vector<Encoded> encoded;
   CUresult encode_result = CUDA_SUCCESS;
+  int capability_major = 9, capability_minor = 0;
   int allocations = 0;
   // Called with the arguments of a launch.
   std::function<void(void** arguments)> kernel = [](void**) {};

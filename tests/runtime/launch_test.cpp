@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "choreo/host/tensor_map.h"
@@ -64,6 +65,27 @@ TEST_F(LaunchTest, TensorMapsKeepTheirAlignmentAndContent) {
   };
   launch.run(cache, {1, 1, 1, 32, 0}, Kernel, first, 7, second, nullptr);
   EXPECT_TRUE(called);
+}
+
+// One message that names what is needed and what is there; nothing is launched. 9.1 would run code
+// for 9.0, but not code for 9.0a.
+TEST_F(LaunchTest, AnotherArchitectureIsRefused) {
+  bool launched = false;
+  fake.kernel = [&](void**) { launched = true; };
+  for (const auto& [major, minor] : {std::pair(8, 0), std::pair(9, 1), std::pair(10, 0)}) {
+    fake.capability_major = major;
+    fake.capability_minor = minor;
+    const std::string message = MessageOf(
+        [] {
+          KernelCache cache;
+          Launch launch("f", Stream(), {});
+          launch.run(cache, {1, 1, 1, 32, 0}, Kernel, CUtensorMap{}, 7, CUtensorMap{}, nullptr);
+        },
+        status::unsupported_device);
+    EXPECT_EQ(message, "f: needs compute capability 9.0 (sm_90a), but device 0 () has " +
+                           std::to_string(major) + "." + std::to_string(minor));
+  }
+  EXPECT_FALSE(launched);
 }
 
 TEST_F(LaunchTest, AFailedAssertion) {
