@@ -44,8 +44,13 @@ inline void CheckSchedule(const CausalShape& shape, int64_t bins, int64_t fixed_
   CheckRange("query tiles", shape.tiles, 0, kMaxTiles);
   CheckRange("the number of bins", bins, 1, kMaxBins);
   CheckRange("the fixed cost of a tile", fixed_cost, 0, kMaxFixedCost);
-  if (shape.tiles == 0) return;
-  CheckRange("batch * heads * query tiles", shape.batch * shape.heads, 0, kMaxTasks / shape.tiles);
+  const int64_t entries = shape.batch * shape.heads;
+  if (shape.tiles == 0 || entries <= kMaxTasks / shape.tiles) return;
+  throw choreo::error(choreo::status::invalid_argument,
+                      "schedule: batch * heads is " + std::to_string(entries) +
+                          ", but must be from 0 to " + std::to_string(kMaxTasks / shape.tiles) +
+                          " (" + std::to_string(shape.tiles) + " query tiles, at most " +
+                          std::to_string(kMaxTasks) + " tasks)");
 }
 
 // CHOREO_SCHED_FIXED_COST, or the default.
