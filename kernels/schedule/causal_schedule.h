@@ -111,10 +111,10 @@ inline Levels MakeLevels(const Grouping& grouping, int64_t tiles, int64_t fixed_
 }
 
 inline std::vector<std::vector<Unit>> Arrange(const Grouping& grouping, const Levels& levels,
-                                              Bins bins) {
+                                              const Bins& bins) {
   std::vector<std::vector<Unit>> order(bins.units.size());
   for (size_t b = 0; b < order.size(); ++b) order[b].reserve(bins.units[b].size());
-  Arrangement arrangement(levels.all, std::move(bins));
+  Arrangement arrangement(levels.all, bins);
   for (int64_t group = 0; group < grouping.pairs + grouping.singles; ++group) {
     for (const int32_t level : group < grouping.pairs ? levels.of_pairs : levels.of_singles) {
       order[arrangement.Take(level)].push_back({static_cast<int32_t>(group), level});

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "balance.h"
@@ -26,13 +25,13 @@ namespace internal {
 // free place of its level: a group's units then start close to one another in time.
 class Arrangement {
  public:
-  Arrangement(const std::vector<Level>& levels, Bins bins)
-      : levels_(levels), bins_(std::move(bins)), places_(levels.size()) {
-    const size_t n = bins_.units.size();
+  Arrangement(const std::vector<Level>& levels, const Bins& bins)
+      : levels_(levels), places_(levels.size()) {
+    const size_t n = bins.units.size();
     clocks_.assign(2 * n, 0);
     heavy_.assign(n, 0);
     light_.assign(n, 0);
-    for (size_t b = 0; b < n; ++b) AddPlaces(static_cast<int32_t>(b), bins_.units[b]);
+    for (size_t b = 0; b < n; ++b) AddPlaces(static_cast<int32_t>(b), bins.units[b]);
   }
 
   // The bin that takes the next group's unit of `level`.
@@ -104,7 +103,6 @@ class Arrangement {
   static constexpr uint64_t kLate = uint64_t{1} << 63;  // after every clock
 
   const std::vector<Level>& levels_;
-  const Bins bins_;
   std::vector<Places> places_;          // of each level
   std::vector<uint64_t> clocks_;        // two of each bin, in units of kWindow
   std::vector<int32_t> heavy_, light_;  // units that each bin still has to take
