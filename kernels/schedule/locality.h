@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "balance.h"
+#include "bins.h"
 
 namespace schedule {
 
