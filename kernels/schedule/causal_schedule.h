@@ -44,8 +44,13 @@ inline void CheckSchedule(const CausalShape& shape, int64_t bins, int64_t fixed_
   CheckRange("query tiles", shape.tiles, 0, kMaxTiles);
   CheckRange("the number of bins", bins, 1, kMaxBins);
   CheckRange("the fixed cost of a tile", fixed_cost, 0, kMaxFixedCost);
-  if (shape.tiles == 0) return;
-  CheckRange("batch * heads * query tiles", shape.batch * shape.heads, 0, kMaxTasks / shape.tiles);
+  const int64_t entries = shape.batch * shape.heads;
+  if (shape.tiles == 0 || entries <= kMaxTasks / shape.tiles) return;
+  throw choreo::error(choreo::status::invalid_argument,
+                      "schedule: batch * heads is " + std::to_string(entries) +
+                          ", but must be from 0 to " + std::to_string(kMaxTasks / shape.tiles) +
+                          " (" + std::to_string(shape.tiles) + " query tiles, at most " +
+                          std::to_string(kMaxTasks) + " tasks)");
 }
 
 // CHOREO_SCHED_FIXED_COST, or the default.
@@ -106,10 +111,10 @@ inline Levels MakeLevels(const Grouping& grouping, int64_t tiles, int64_t fixed_
 }
 
 inline std::vector<std::vector<Unit>> Arrange(const Grouping& grouping, const Levels& levels,
-                                              Bins bins) {
+                                              const Bins& bins) {
   std::vector<std::vector<Unit>> order(bins.units.size());
   for (size_t b = 0; b < order.size(); ++b) order[b].reserve(bins.units[b].size());
-  Arrangement arrangement(levels.all, std::move(bins));
+  Arrangement arrangement(levels.all, bins);
   for (int64_t group = 0; group < grouping.pairs + grouping.singles; ++group) {
     for (const int32_t level : group < grouping.pairs ? levels.of_pairs : levels.of_singles) {
       order[arrangement.Take(level)].push_back({static_cast<int32_t>(group), level});

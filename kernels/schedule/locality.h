@@ -6,12 +6,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <utility>
 #include <vector>
 
-#include "balance.h"
+#include "bins.h"
 
 namespace schedule {
 
@@ -26,13 +25,13 @@ namespace internal {
 // free place of its level: a group's units then start close to one another in time.
 class Arrangement {
  public:
-  Arrangement(const std::vector<Level>& levels, Bins bins)
-      : levels_(levels), bins_(std::move(bins)), places_(levels.size()) {
-    const size_t n = bins_.units.size();
+  Arrangement(const std::vector<Level>& levels, const Bins& bins)
+      : levels_(levels), places_(levels.size()) {
+    const size_t n = bins.units.size();
     clocks_.assign(2 * n, 0);
     heavy_.assign(n, 0);
     light_.assign(n, 0);
-    for (size_t b = 0; b < n; ++b) AddPlaces(static_cast<int32_t>(b), bins_.units[b]);
+    for (size_t b = 0; b < n; ++b) AddPlaces(static_cast<int32_t>(b), bins.units[b]);
   }
 
   // The bin that takes the next group's unit of `level`.
@@ -47,7 +46,7 @@ class Arrangement {
       places.free.pop_back();
     }
     --(key % 2 == 1 ? heavy_ : light_)[bin];
-    clocks_[2 * bin + 1] += levels_[level].cost;
+    clocks_[2 * bin + 1] += static_cast<uint64_t>(levels_[level].cost) * kWindow;
     UpdateLightClock(bin);
     return bin;
   }
@@ -59,17 +58,20 @@ class Arrangement {
     std::vector<int32_t> keys, free;
   };
 
+  // The least of clock and index in one word: a comparison a place, without a branch that could not
+  // be predicted. The window bounds the time for shapes of very many heads on very many bins, at
+  // the cost of some locality.
   size_t Earliest(const std::vector<int32_t>& keys) const {
-    // A bound for shapes of very many heads on very many bins; it costs some locality only.
-    const size_t window = std::min<size_t>(keys.size(), 256);
-    size_t best = 0;
-    int64_t earliest = clocks_[keys[0]];
-    for (size_t i = 1; i < window; ++i) {
-      const int64_t clock = clocks_[keys[i]];
-      best = clock < earliest ? i : best;  // no branch: it could not be predicted
-      earliest = std::min(clock, earliest);
+    const size_t window = std::min(keys.size(), kWindow);
+    const auto at = [&](size_t i) { return clocks_[keys[i]] | i; };
+    uint64_t even = at(0), odd = even;
+    size_t i = 1;
+    for (; i + 1 < window; i += 2) {
+      odd = std::min(odd, at(i));
+      even = std::min(even, at(i + 1));
     }
-    return best;
+    if (i < window) odd = std::min(odd, at(i));
+    return std::min(even, odd) % kWindow;
   }
 
   void AddPlaces(int32_t bin, const std::vector<int32_t>& units) {
@@ -97,12 +99,12 @@ class Arrangement {
     clocks_[2 * bin] = clocks_[2 * bin + 1] + (keep ? kLate : 0);
   }
 
-  static constexpr int64_t kLate = std::numeric_limits<int64_t>::max() / 2;
+  static constexpr size_t kWindow = 256;
+  static constexpr uint64_t kLate = uint64_t{1} << 63;  // after every clock
 
   const std::vector<Level>& levels_;
-  const Bins bins_;
   std::vector<Places> places_;          // of each level
-  std::vector<int64_t> clocks_;         // clocks: two of each bin
+  std::vector<uint64_t> clocks_;        // two of each bin, in units of kWindow
   std::vector<int32_t> heavy_, light_;  // units that each bin still has to take
 };
 

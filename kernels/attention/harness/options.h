@@ -51,7 +51,12 @@ inline ShapeDefaults DefaultShapes(bool simulated) {
 enum class Grid { OneTileEach, Persistent };
 
 inline std::string UsageText(const std::string& kernel, Grid grid = Grid::OneTileEach) {
-  const bool persistent = grid == Grid::Persistent;
+  std::string ctas, fixed_cost;
+  if (grid == Grid::Persistent) {
+    ctas = "  --ctas N          CTAs of the grid (SMs of the device; simulator: 4)\n";
+    fixed_cost =
+        ", CHOREO_SCHED_FIXED_COST\n  (estimated cost of a tile, where a KV tile costs 2: 4)";
+  }
   return "usage: " + kernel +
          " [options]\n"
          "  --batch N         batch size (4; simulator: 1)\n"
@@ -64,21 +69,17 @@ inline std::string UsageText(const std::string& kernel, Grid grid = Grid::OneTil
          "  --rounds N        timed rounds; the median is reported (3)\n"
          "  --idle-ms N       pause before each round (0)\n"
          "  --check-repeat N  launch N times more and compare the outputs bitwise (0)\n"
-         "  --check-streams N two shapes on two streams, N times interleaved; the outputs are\n"
-         "                    compared bitwise with those of each alone (0). The shapes are each\n"
-         "                    length and the next of --seq; for a single one, another batch "
-         "size\n" +
-         (persistent ? "  --ctas N          CTAs of the persistent grid (SMs of the device; "
-                       "simulator: 4)\n"
-                     : "") +
+         "  --check-streams N launch two shapes N times on two streams at once, and compare the\n"
+         "                    outputs bitwise with those of each alone (0); the two are a length\n"
+         "                    and the next of --seq, or for a single length two batch sizes\n" +
+         ctas +
          "  --offset N        start Q that many elements into its buffer (0), to try misalignment\n"
          "  --no-verify       skip verification, only time\n"
          "  --json FILE       write one JSON object a line for every measurement\n"
          "environment: MHA_SEQ (as --seq), CHOREO_DISABLE_TIMING=1 (verify only; the attention\n"
          "  kernel is then the first launch)" +
-         (persistent
-              ? ",\n  CHOREO_SCHED_FIXED_COST (estimated cost of a tile beside 2 a KV tile: 4)\n"
-              : "\n") +
+         fixed_cost +
+         "\n"
          "exit status: 0 passed, 1 failed, 2 wrong usage, 77 no sm_90 device\n";
 }
 
