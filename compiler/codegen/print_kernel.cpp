@@ -30,6 +30,9 @@ Uses UsesOf(const Program& program, const ir::Kernel& kernel) {
   ir::ForEachOp(kernel.body, [&](const ir::Op& op) {
     uses.error_word |= std::holds_alternative<ir::ErrorLatch>(op.node) ||
                        (bounded && std::holds_alternative<ir::MbarrierWait>(op.node));
+    if (const auto* call = std::get_if<ir::OpaqueCall>(&op.node)) {
+      uses.storages.insert(call->frags.begin(), call->frags.end());
+    }
     if (const auto* load = std::get_if<ir::TmaLoadBox>(&op.node)) uses.maps.insert(load->map);
     if (const auto* store = std::get_if<ir::TmaStoreBox>(&op.node)) uses.maps.insert(store->map);
     ir::VisitFields(op, [&](const char*, const auto& field) {

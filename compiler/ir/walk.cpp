@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "support/check.h"
+
 namespace choreo::ir {
 namespace {
 
@@ -40,6 +42,12 @@ struct UseOfOp {
   const TensorMap& MapOf(int32_t map) const { return kernel.host.maps[static_cast<size_t>(map)]; }
 
   void operator()(const FragSet& op) { Write(op.frag); }
+  void operator()(const OpaqueCall& op) {
+    for (const StorageId frag : op.frags) Read(frag), Write(frag);
+    ForEachAddress(op, [&](ExprId element, bool written) {
+      if (written) Write(StorageOfElement(kernel, element));
+    });
+  }
   void operator()(const StoreElem& op) { Write(op.dest); }
   void operator()(const CopySync& op) { Read(op.src), Write(op.dst); }
   void operator()(const FillTile& op) { Write(op.dst); }
@@ -171,6 +179,22 @@ void ForEachExpr(const Kernel& kernel, const Op& op, const std::function<void(Ex
       if (field) ForEachExpr(kernel.views[field], visit);
     }
   });
+}
+
+StorageId StorageOfElement(const Kernel& kernel, ExprId element) {
+  const ExprNode& node = kernel.exprs[element].node;
+  if (const auto* view = std::get_if<ViewElem>(&node)) return kernel.views[view->view].storage;
+  const auto* memory = std::get_if<MemElem>(&node);
+  CHOREO_CHECK(memory != nullptr, "an address of what is no element");
+  return memory->storage;
+}
+
+void ForEachAddress(const OpaqueCall& op, const std::function<void(ExprId, bool)>& visit) {
+  size_t value = 0;
+  for (const char kind : op.kinds) {
+    if (kind == 'p' || kind == 'c') visit(op.values[value], kind == 'p');
+    if (kind != 'f') ++value;
+  }
 }
 
 void ForEachOperand(const Kernel& kernel, ExprId id, const std::function<void(ExprId)>& visit) {

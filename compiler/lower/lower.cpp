@@ -28,6 +28,11 @@ void MarkWritten(ir::Kernel& kernel) {
     if (const auto* copy = std::get_if<ir::CopyAsync>(&op.node)) written(copy->dst);
     if (const auto* store = std::get_if<ir::TmaStore>(&op.node)) written(store->dst);
     if (const auto* store = std::get_if<ir::MmaStore>(&op.node)) written(store->dst);
+    if (const auto* call = std::get_if<ir::OpaqueCall>(&op.node)) {
+      ir::ForEachAddress(*call, [&](ir::ExprId element, bool writes) {
+        if (writes) written(std::get<ir::ViewElem>(kernel.exprs[element].node).view);
+      });
+    }
   });
 }
 
