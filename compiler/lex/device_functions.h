@@ -17,7 +17,7 @@ struct HostFunction {
   SourceRange range;
   bool device = false;
   bool force_inline = false;
-  SourceRange device_word;  // `__device__`, if it is spelled here
+  SourceRange device_word;            // `__device__`, if it is spelled here
   int least_args = 0, most_args = 0;  // a variadic one: most_args < 0
   std::vector<bool> to_const;         // by parameter: a pointer to const
 };

@@ -100,14 +100,16 @@ void Lowering::CheckCall(const FunctionCall& call, bool has_mma) {
     }
     return;
   }
-  const uint32_t here = in_.unit.functions[in_.file.functions[function_].unit_index].text.begin.offset;
+  const uint32_t here =
+      in_.unit.functions[in_.file.functions[function_].unit_index].text.begin.offset;
   const auto drop = [&](const auto& unfit, std::string_view why) {
     const lex::HostFunction& first = *named.front();
     std::erase_if(named, unfit);
     if (named.empty()) fail(why).Note(first.range, "it is declared here");
     return named.empty();
   };
-  if (drop([](const lex::HostFunction* f) { return !f->device; }, "it is no `__device__` function")) {
+  if (drop([](const lex::HostFunction* f) { return !f->device; },
+           "it is no `__device__` function")) {
     return;
   }
   const auto later = [&](const lex::HostFunction* f) {
@@ -115,7 +117,8 @@ void Lowering::CheckCall(const FunctionCall& call, bool has_mma) {
   };
   if (drop(later, "it is declared only after this tile function")) return;
   const lex::HostFunction& known = *named.front();
-  if (std::none_of(named.begin(), named.end(), [&](const auto* f) { return Takes(*f, call.args); })) {
+  if (std::none_of(named.begin(), named.end(),
+                   [&](const auto* f) { return Takes(*f, call.args); })) {
     const int wanted =
         static_cast<int>(call.args) < known.least_args ? known.least_args : known.most_args;
     in_.diags
@@ -130,9 +133,9 @@ void Lowering::CheckCall(const FunctionCall& call, bool has_mma) {
   diag::Builder builder = in_.diags.Emit(diag::kinds::CallNotInlined, call.callee.range, name);
   builder.Note(known.range, "it is declared here");
   if (known.device_word.valid()) {
-    builder.Fix(SourceRange({known.device_word.begin.file, known.device_word.end},
-                            known.device_word.end),
-                " __forceinline__");
+    builder.Fix(
+        SourceRange({known.device_word.begin.file, known.device_word.end}, known.device_word.end),
+        " __forceinline__");
   }
 }
 

@@ -88,10 +88,10 @@ ir::Kernel SharedMemoryPlan(ir::Kernel kernel, PassContext& context) {
     }
     if (uses[i].call != nullptr && storage.swizzle != 0) {
       const ir::Op& op = *uses[i].call;
-      context.diags.Emit(diag::kinds::CallTileLayout, context.Where(op.loc),
-                         std::get<ir::OpaqueCall>(op.node).callee, storage.name,
-                         uses[i].named_swizzle != 0 ? "its loads swizzle it"
-                                                    : "MMAs read it in panels");
+      context.diags.Emit(
+          diag::kinds::CallTileLayout, context.Where(op.loc),
+          std::get<ir::OpaqueCall>(op.node).callee, storage.name,
+          uses[i].named_swizzle != 0 ? "its loads swizzle it" : "MMAs read it in panels");
     }
     const int64_t alignment = TileAlignment(storage);
     storage.tile_bytes = static_cast<int32_t>(TileBytes(kernel, storage));

@@ -1,6 +1,6 @@
 // What is not simulated: text of `__cpp__` and device functions of the host text. The finding says
-// that results are void; what such code may have written counts as written, so that no finding about
-// uninitialised values follows from it.
+// that results are void; what such code may have written counts as written, so that no finding
+// about uninitialised values follows from it.
 #include <algorithm>
 
 #include "ir/walk.h"

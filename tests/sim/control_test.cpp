@@ -1,6 +1,6 @@
 // Loops over tasks whose bounds and words stand in tensors, early exits, and raw named barriers:
-// what the tile evaluator computes, the machine computes from lowered state under several schedules,
-// without a finding, for lists of every short length.
+// what the tile evaluator computes, the machine computes from lowered state under several
+// schedules, without a finding, for lists of every short length.
 #include "differential.h"
 
 namespace choreo {
@@ -15,7 +15,8 @@ Tensor Integers(Elem elem, std::vector<int64_t> extents, const std::vector<T>& v
   return t;
 }
 
-// Task i of all: its tile (each once) in bits 0-23, a number of repetitions in 24-43, a flag in 44-63.
+// Task i of all: its tile (each once) in bits 0-23, a number of repetitions in 24-43, a flag in
+// 44-63.
 struct Lists {
   Tensor tasks, bins;
   int64_t count;
