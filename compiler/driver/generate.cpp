@@ -77,6 +77,7 @@ std::string InputHash(const GenerateInput& input) {
   hasher.Add(CROQTILE_VERSION);
   hasher.Add(input.target == Target::Cuda ? "cuda" : "sim");
   if (input.debug_waits_ms > 0) hasher.Add(fmt::to_string(input.debug_waits_ms));
+  if (input.mbarriers_only) hasher.Add("mbarriers only");
   for (const lex::CommandLineDefine& define : input.unit.command_line_defines) {
     hasher.Add(define.name);
     hasher.Add(define.body);
