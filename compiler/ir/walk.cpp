@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/raw_text.h"
 #include "support/check.h"
 
 namespace choreo::ir {
@@ -48,6 +49,12 @@ struct UseOfOp {
       if (written) Write(StorageOfElement(kernel, element));
     });
   }
+  void operator()(const RawCpp& op) {
+    for (size_t i = 0; i < kernel.storages.size(); ++i) {
+      const StorageId id = kernel.storages.IdAt(i);
+      if (Mentions(op.text, kernel.storages[id].name)) Read(id), Write(id);
+    }
+  }
   void operator()(const StoreElem& op) { Write(op.dest); }
   void operator()(const CopySync& op) { Read(op.src), Write(op.dst); }
   void operator()(const FillTile& op) { Write(op.dst); }
@@ -92,7 +99,6 @@ struct UseOfOp {
   void operator()(const Continue&) {}
   void operator()(const Return&) {}
   void operator()(const Decl&) {}
-  void operator()(const RawCpp&) {}
   void operator()(const SetMaxNReg&) {}
   void operator()(const Sleep&) {}
   void operator()(const RoleBegin&) {}
