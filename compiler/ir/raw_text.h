@@ -1,5 +1,5 @@
-// Raw C++ text in the IR: which names of the kernel it mentions. The text is not understood; what it
-// names it may read and write.
+// Raw C++ text in the IR: which names of the kernel it mentions. The text is not understood; what
+// it names it may read and write.
 #pragma once
 
 #include <string_view>

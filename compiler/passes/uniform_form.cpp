@@ -86,9 +86,9 @@ std::optional<UniformForm> UniformForms::OfBinary(const ir::Binary& node, ir::Ex
       break;
   }
   const int type = static_cast<int>(kernel_->exprs[e].type);
-  return UniformForm{{fmt::format("b{}.{}({},{})", static_cast<int>(node.op), type, TextOf(*left),
-                                  TextOf(*right)),
-                      1}};
+  return UniformForm{
+      {fmt::format("b{}.{}({},{})", static_cast<int>(node.op), type, TextOf(*left), TextOf(*right)),
+       1}};
 }
 
 // The element that the view stands for.

@@ -1,7 +1,7 @@
-// Values that two warps compute alike: an expression as a linear form over atoms that name what it is
-// made of and not the variables it went through. Equal forms have equal values, in whatever roles the
-// expressions stand. In: scalars as they are given values, loops and parallel indices as they are
-// entered.
+// Values that two warps compute alike: an expression as a linear form over atoms that name what it
+// is made of and not the variables it went through. Equal forms have equal values, in whatever
+// roles the expressions stand. In: scalars as they are given values, loops and parallel indices as
+// they are entered.
 #pragma once
 
 #include <cstdint>

@@ -336,10 +336,10 @@ void RowStates::AssignRow(EntityId row, const ast::Assign& node) {
       part == Part::Lane || (lane_control_ > 0 && (part == Part::Agreed || part == Part::Zero));
   if (differs && report_) diags_.Emit(diag::kinds::RowLaneValue, range, NameOf(row));
   state_.rows[row] = differs || part == Part::Opaque ? RowState::Opaque
-                     : part == Part::Zero ? RowState::Zero
-                     : part == Part::Sum  ? RowState::PartialSum
-                     : part == Part::Max  ? RowState::PartialMax
-                                          : RowState::Agreed;
+                     : part == Part::Zero            ? RowState::Zero
+                     : part == Part::Sum             ? RowState::PartialSum
+                     : part == Part::Max             ? RowState::PartialMax
+                                                     : RowState::Agreed;
 }
 
 void RowStates::VisitAssign(ast::StmtId id, const ast::Assign& node) {

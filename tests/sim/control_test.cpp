@@ -189,14 +189,82 @@ __co__ void k(global bf16 [M, 64] a, global bf16 [64, 64] b, global f32 [M, 64] 
 }
 )";
 
+// Two consumers take turns at the tensor core by raw barriers; events hand the tiles over.
+constexpr const char* kPingPong = R"(
+__co__ void k(global bf16 [M, 64] a, global bf16 [64, 64] b, global f32 [M, 64] c,
+              global u64 [TASKS] tasks, global s32 [CTAS, 2] bins) {
+  parallel.async cta by CTAS : block {
+    shared bf16 [64, 64] a_s[2], b_s;
+    shared event full[2], b_full, empty[2] = ready;
+    parallel p by 3 : group-4, t by 128 : thread {
+      inthreads.async (p == 0) {
+        lb = tma.load.async b => b_s;
+        trigger b_full after lb;
+        mutable u32 order = 0;
+        foreach n in bins.at(cta, 1) - bins.at(cta, 0) {
+          word = tasks.at(bins.at(cta, 0) + n);
+          wait empty.at(order);
+          f = tma.load.async a.subspan(64, 64).at(__to<s32>(word & 0xffffff), 0) => a_s[order % 2];
+          trigger full.at(order++) after f;
+        }
+      }
+      inthreads.async (p > 0) {
+        wait b_full;
+        mutable u32 order = 0;
+        mutable s32 i = bins.at(cta, 0);
+        inthreads (p == 2) { __bar_arrive(2, 256); }
+        while (i < bins.at(cta, 1)) {
+          tile = __to<s32>(tasks.at(i++) & 0xffffff);
+          wait full.at(order);
+          inthreads (p == 1) { __bar_sync(2, 256); }
+          inthreads (p == 2) { __bar_sync(3, 256); }
+          acc = mma.fill.f32 0.0f;
+          f = mma.row.row.async acc, a_s[order % 2], b_s.subspan(32, 64).at(p - 1, 0);
+          inthreads (p == 1) { __bar_arrive(3, 256); }
+          inthreads (p == 2) { __bar_arrive(2, 256); }
+          wait f;
+          trigger empty.at(order++);
+          mma.store acc, c.subspan(64, 32).at(tile, p - 1);
+        }
+        inthreads (p == 1) { __bar_sync(2, 256); }
+      }
+    }
+  }
+}
+)";
+
 INSTANTIATE_TEST_SUITE_P(Programs, TaskLoopTest,
                          testing::Values(std::pair{"prefetch.co", kPrefetch},
                                          std::pair{"mmas.co", kMmas},
-                                         std::pair{"barriers.co", kBarriers}),
+                                         std::pair{"barriers.co", kBarriers},
+                                         std::pair{"ping_pong.co", kPingPong}),
                          [](const auto& info) {
                            const std::string name = info.param.first;
                            return name.substr(0, name.find('.'));
                          });
+
+// A side that does not arrive is waited for without end: a finding of both, at the line of the
+// wait.
+TEST(RawBarriersTest, MissingArrivalIsFound) {
+  std::string text = kBarriers;
+  const size_t at = text.find("__bar_arrive(1, 256);");
+  ASSERT_NE(at, std::string::npos);
+  text.erase(at, std::string_view("__bar_arrive(1, 256);").size());
+  const auto compiled = Compile("forgets.co", text);
+  ASSERT_TRUE(compiled);
+  const Lists lists = MakeLists(2, 0);
+  std::vector<Argument> arguments = {MakeTensor(Elem::kBf16, {128, 64}, 1),
+                                     MakeTensor(Elem::kBf16, {64, 64}, 2),
+                                     MakeTensor(Elem::kF32, {128, 64}, 3), lists.tasks, lists.bins};
+  const std::string tile = sim::RenderFindings(
+      compiled->tile, sim::RunTile(compiled->tile, "k", Borrow(arguments)).findings);
+  const std::string lowered = sim::RenderFindings(
+      compiled->lowered, sim::Run(compiled->lowered, "k", Borrow(arguments)).findings);
+  for (const std::string& findings : {tile, lowered}) {
+    EXPECT_THAT(findings, testing::HasSubstr("11:11"));
+    EXPECT_THAT(findings, testing::HasSubstr("[SimDeadlock]"));
+  }
+}
 
 }  // namespace
 }  // namespace choreo
