@@ -13,7 +13,7 @@ namespace choreo::lex {
 namespace {
 
 struct Specifiers {
-  bool device = false, force_inline = false;
+  bool device = false, force_inline = false, host = false;
 };
 
 // Words that a parenthesis follows in the head of a declaration without being its name.
@@ -67,20 +67,27 @@ class Scan {
   void Add(const Token& token, Specifiers& to) const {
     to.device |= token.text == "__device__";
     to.force_inline |= token.text == "__forceinline__";
+    to.host |= token.text == "__host__";
     const auto macro = macros_.find(std::string(token.text));
     if (macro == macros_.end()) return;
     to.device |= macro->second.device;
     to.force_inline |= macro->second.force_inline;
+    to.host |= macro->second.host;
   }
 
   void Feed(const Token& token) {
     if (skipped_ > 0) {  // a body
       skipped_ += IsOpening(token.kind) ? 1 : IsClosing(token.kind) ? -1 : 0;
-      if (skipped_ == 0 && token.kind == TokenKind::RBrace && ended_) Cut();
+      if (skipped_ == 0 && token.kind == TokenKind::RBrace && ended_) {
+        if (!found_.empty()) found_.back().text.end = token.range.end;
+        Cut();
+      }
       return;
     }
     if (token.kind == TokenKind::Semi) {
+      const size_t before = found_.size();
       Declaration();
+      if (found_.size() != before) found_.back().text.end = token.range.end;
     } else if (token.kind == TokenKind::LBrace) {
       const bool scope = OpensScope();
       // `= {…}` and `x{…}` are part of a declaration that goes on.
@@ -116,7 +123,7 @@ class Scan {
     if (!head.empty() && head[0].text == "template") i = AfterTemplate(head);
     for (; i < head.size(); ++i) {
       const Token& token = head[i];
-      if (token.text == "using" || token.text == "typedef") return true;
+      if (token.text == "using" || token.text == "typedef") return false;
       if (token.text == "=") return false;
       if (token.text == "__device__") function.device_word = token.range;
       Add(token, specifiers);
@@ -126,10 +133,12 @@ class Scan {
     if (i >= head.size()) return false;
     function.name = std::string(head[i - 1].text);
     function.range = head[i - 1].range;
+    function.text = SourceRange(head[0].range.begin, function.range.end);
     CountArguments(head, i, function);
     // Attributes may also stand behind: `void f() __attribute__((…))` says nothing of these two.
     function.device = specifiers.device;
     function.force_inline = specifiers.force_inline;
+    function.host = specifiers.host;
     found_.push_back(std::move(function));
     return true;
   }

@@ -15,7 +15,9 @@ namespace choreo::lex {
 struct HostFunction {
   std::string name;  // without namespaces
   SourceRange range;
+  SourceRange text;  // from its first word to its `;` or closing brace
   bool device = false;
+  bool host = false;  // `__host__` too
   bool force_inline = false;
   SourceRange device_word;            // `__device__`, if it is spelled here
   int least_args = 0, most_args = 0;  // a variadic one: most_args < 0
