@@ -121,6 +121,7 @@ void Lowering::Run() {
     }
     loc_ = outer;
   }
+  CheckCalls();
 }
 
 }  // namespace choreo::lower

@@ -35,26 +35,35 @@ std::optional<UniformForm> Product(const UniformForm& a, const UniformForm& b) {
   return std::nullopt;
 }
 
-void UniformForms::EnterLoop(ir::VarId var, int depth) {
-  known_[var] = {{fmt::format("turn{}", depth), 1}};
+UniformForm UniformForms::Turn(int depth) { return {{fmt::format("turn{}", depth), 1}}; }
+
+void UniformForms::Set(ir::VarId var, std::optional<UniformForm> form) {
+  if (form) {
+    known_[var] = *std::move(form);
+  } else {
+    known_.erase(var);
+  }
 }
 
 bool UniformForms::IsReadOnly(ir::StorageId id) const {
-  const ir::Storage& storage = kernel_.storages[id];
+  const ir::Storage& storage = kernel_->storages[id];
   return storage.kind == ir::StorageKind::Param &&
-         !kernel_.params[static_cast<size_t>(storage.param_index)].written;
+         !kernel_->params[static_cast<size_t>(storage.param_index)].written;
+}
+
+std::optional<UniformForm> UniformForms::Of(ir::VarId var) const {
+  const auto known = known_.find(var);
+  if (known == known_.end()) return std::nullopt;
+  return Sum({}, known->second, 1);
 }
 
 std::optional<UniformForm> UniformForms::Of(ir::ExprId e) const {
-  const ir::ExprNode& node = kernel_.exprs[e].node;
+  const ir::ExprNode& node = kernel_->exprs[e].node;
   if (const auto* constant = std::get_if<ir::IntConst>(&node)) {
     return Sum({}, {{"", constant->value}}, 1);
   }
   if (const auto* ref = std::get_if<ir::VarRef>(&node)) {
-    if (const auto known = known_.find(ref->var); known != known_.end()) {
-      return Sum({}, known->second, 1);
-    }
-    if (const auto let = lets_.find(ref->var); let != lets_.end()) return Of(let->second);
+    if (const auto known = Of(ref->var)) return known;
   }
   if (const auto* binary = std::get_if<ir::Binary>(&node)) return OfBinary(*binary, e);
   const auto atom = Atom(e);
@@ -76,10 +85,10 @@ std::optional<UniformForm> UniformForms::OfBinary(const ir::Binary& node, ir::Ex
     default:
       break;
   }
-  const int type = static_cast<int>(kernel_.exprs[e].type);
-  return UniformForm{{fmt::format("b{}.{}({},{})", static_cast<int>(node.op), type, TextOf(*left),
-                                  TextOf(*right)),
-                      1}};
+  const int type = static_cast<int>(kernel_->exprs[e].type);
+  return UniformForm{
+      {fmt::format("b{}.{}({},{})", static_cast<int>(node.op), type, TextOf(*left), TextOf(*right)),
+       1}};
 }
 
 // The element that the view stands for.
@@ -100,16 +109,16 @@ std::optional<std::string> UniformForms::Element(const ir::View& view) const {
 }
 
 std::optional<std::string> UniformForms::Atom(ir::ExprId e) const {
-  const ir::Expr& expr = kernel_.exprs[e];
+  const ir::Expr& expr = kernel_->exprs[e];
   std::string text;
   if (const auto* ref = std::get_if<ir::VarRef>(&expr.node)) {
-    switch (kernel_.vars[ref->var].kind) {
+    switch (kernel_->vars[ref->var].kind) {
       case ir::VarKind::Dim:
       case ir::VarKind::Stride:
       case ir::VarKind::Param:
         return fmt::format("v{}", ref->var.value);
       case ir::VarKind::Parallel:
-        for (const ir::VarId block : kernel_.host.block_vars) {
+        for (const ir::VarId block : kernel_->host.block_vars) {
           if (block == ref->var) return fmt::format("v{}", ref->var.value);
         }
         return std::nullopt;
@@ -117,7 +126,7 @@ std::optional<std::string> UniformForms::Atom(ir::ExprId e) const {
         return std::nullopt;
     }
   } else if (const auto* elem = std::get_if<ir::ViewElem>(&expr.node)) {
-    return Element(kernel_.views[elem->view]);
+    return Element(kernel_->views[elem->view]);
   } else if (const auto* call = std::get_if<ir::Call>(&expr.node)) {
     if (call->args.empty() && call->callee != ir::Intrinsic::BlockIdxX) return std::nullopt;
     text = fmt::format("c{}", static_cast<int>(call->callee));
@@ -132,7 +141,7 @@ std::optional<std::string> UniformForms::Atom(ir::ExprId e) const {
   }
   text += fmt::format(".{}", static_cast<int>(expr.type));
   bool known = true;
-  ir::ForEachOperand(kernel_, e, [&](ir::ExprId operand) {
+  ir::ForEachOperand(*kernel_, e, [&](ir::ExprId operand) {
     const auto form = Of(operand);
     known = known && form.has_value();
     if (form) text += fmt::format("({})", TextOf(*form));

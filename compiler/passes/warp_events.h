@@ -15,10 +15,10 @@ namespace choreo::passes {
 struct WarpStep {
   enum class Kind : uint8_t { Wait, Trigger, Loop } kind;
   const ir::Op* op = nullptr;
-  ir::StorageId event;            // Wait, Trigger
-  bool whole_warp = false;        // all lanes execute it
-  UniformForm turns;              // Loop: how often
-  std::vector<WarpStep> body;     // Loop
+  ir::StorageId event;         // Wait, Trigger
+  bool whole_warp = false;     // all lanes execute it
+  UniformForm turns;           // Loop: how often
+  std::vector<WarpStep> body;  // Loop
 };
 
 struct WarpEvents {
