@@ -159,7 +159,7 @@ TileUse TraceBuilder::Tile(const OpUses::ViewUse& use) {
 Trace TraceBuilder::Build(size_t agent, const Launch& launch) {
   agent_ = agent;
   launch_ = &launch;
-  values_.emplace(kernel_, launch.values, launch.tiles);
+  values_.emplace(kernel_, elements_, launch.values, launch.tiles);
   trace_ = {};
   scope_ = {ThreadRange(0, kernel_.host.threads)};
   blocks_ = block_ = 0;

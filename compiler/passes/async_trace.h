@@ -117,7 +117,8 @@ struct OpUses {
 
 class TraceBuilder {
  public:
-  TraceBuilder(const ir::Kernel& kernel, const Agents& agents) : kernel_(kernel), agents_(agents) {}
+  TraceBuilder(const ir::Kernel& kernel, const Agents& agents, const ReadElements& elements)
+      : kernel_(kernel), agents_(agents), elements_(elements) {}
   Trace Build(size_t agent, const Launch& launch);
 
  private:
@@ -140,6 +141,7 @@ class TraceBuilder {
 
   const ir::Kernel& kernel_;
   const Agents& agents_;
+  const ReadElements& elements_;
   std::unordered_map<const ir::Op*, OpUses> uses_;
   std::unordered_map<const ir::Op*, bool> has_async_, plain_;
   // Of the trace being built:

@@ -100,7 +100,9 @@ void TrackGlobal(Warp& w, const AccessInfo& access, const Box& box) {
   place.global = true;
   box.ForEachRow([&](uint32_t, uint8_t* data, uint32_t bytes) {
     place.data = data;
-    Track(w, access, place, static_cast<int32_t>(bytes));
+    const auto count = static_cast<int32_t>(bytes);
+    const bool store = access.kind == Access::AsyncWrite;
+    if (!store || w.cta->launch->coverage.Store(w, place, count)) Track(w, access, place, count);
   });
 }
 
