@@ -100,6 +100,8 @@ void ReadElements::Pack(const ir::Binary& node) {
   const auto amount = ir::AsInt(kernel_, node.right);
   if (!amount || *amount <= 0) return;
   const bool mask = node.op == ir::BinaryOp::BitAnd;
+  // Of `(word >> 24) & 0xfffff` the shift says where a field begins, and the mask nothing.
+  if (mask && std::holds_alternative<ir::Binary>(kernel_.exprs[node.left].node)) return;
   const int shift =
       mask ? std::bit_width(static_cast<uint64_t>(*amount)) : static_cast<int>(*amount);
   for (const ir::ViewId view : Reach(node.left)) {
