@@ -10,7 +10,9 @@
 namespace choreo::passes {
 namespace {
 
-constexpr int kTurn = 3;  // values vary from one element to the next with this period
+// Values vary from one element to the next with this period; it is no length of a range, so that
+// two ranges do not hold the same values.
+constexpr int kTurn = 5;
 
 // How many elements the ranges of a launch have: several short tasks, then one, two and three.
 int64_t RangeLength(int tiles) {
@@ -131,16 +133,16 @@ std::optional<int64_t> ReadElements::Value(ir::StorageId storage, const std::vec
   switch (uses_[storage.value]) {
     case Use::Written:
       return std::nullopt;
-    case Use::Plain:  // 3, 1, 2, 6, 4, 5, …
-      value = tiles + (key - turn) + (turn + 2) % kTurn;
+    case Use::Plain:  // 3, 1, 4, 2, 5, 8, 6, …
+      value = tiles + (key - turn) + (3 * turn + 2) % kTurn;
       break;
     case Use::Range:  // neighbours along any axis enclose a range
       value = RangeLength(tiles) * sum;
       break;
     case Use::Packed: {
       const int shift = shifts_[storage.value];
-      const int64_t counts[kTurn] = {tiles - 1, 0, std::max(tiles - 2, 0)};
-      value = counts[turn];
+      const int64_t less[kTurn] = {1, tiles, 2, 4, 3};
+      value = std::max<int64_t>(tiles - less[turn], 0);
       if (shift > 0) value = (value & ((int64_t{1} << shift) - 1)) | key << shift;
       break;
     }

@@ -125,6 +125,7 @@ class TraceBuilder {
   enum class Flow : uint8_t { Next, Break, Continue, Return };
 
   Flow Run(const ir::Region& region);
+  Flow RunOps(const ir::Region& region);
   Flow Run(const ir::Op& op);
   Flow RunFor(const ir::Op& op, const ir::For& loop);
   Flow RunWhile(const ir::Op& op, const ir::While& loop);
