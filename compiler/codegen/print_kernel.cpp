@@ -8,6 +8,7 @@
 #include "codegen/print_expr.h"
 #include "codegen/print_op.h"
 #include "ir/builder.h"
+#include "ir/raw_text.h"
 #include "ir/walk.h"
 
 namespace choreo::codegen {
@@ -30,6 +31,17 @@ Uses UsesOf(const Program& program, const ir::Kernel& kernel) {
   ir::ForEachOp(kernel.body, [&](const ir::Op& op) {
     uses.error_word |= std::holds_alternative<ir::ErrorLatch>(op.node) ||
                        (bounded && std::holds_alternative<ir::MbarrierWait>(op.node));
+    if (const auto* call = std::get_if<ir::OpaqueCall>(&op.node)) {
+      uses.storages.insert(call->frags.begin(), call->frags.end());
+    }
+    if (const auto* raw = std::get_if<ir::RawCpp>(&op.node)) {
+      const ir::StorageUse named = ir::DirectStorageUse(kernel, op);
+      uses.storages.insert(named.reads.begin(), named.reads.end());
+      for (size_t i = 0; i < kernel.vars.size(); ++i) {
+        const ir::VarId var = kernel.vars.IdAt(i);
+        if (ir::Mentions(raw->text, kernel.vars[var].name)) uses.vars.insert(var);
+      }
+    }
     if (const auto* load = std::get_if<ir::TmaLoadBox>(&op.node)) uses.maps.insert(load->map);
     if (const auto* store = std::get_if<ir::TmaStoreBox>(&op.node)) uses.maps.insert(store->map);
     ir::VisitFields(op, [&](const char*, const auto& field) {

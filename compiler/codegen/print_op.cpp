@@ -168,6 +168,57 @@ void OpPrinter::Print(const ir::RawCpp& op) {
   }
 }
 
+// 16-bit fragments are packed: the function gets an array of elements, which is packed again after.
+void OpPrinter::Print(const ir::OpaqueCall& op) {
+  std::string args;
+  std::vector<std::pair<std::string, std::string>> unpacked;  // elements, fragment
+  size_t value = 0, frag = 0;
+  names_.Enter();
+  std::vector<std::string> before;
+  for (const char kind : op.kinds) {
+    if (!args.empty()) args += ", ";
+    if (kind == 'f') {
+      const ir::StorageId id = op.frags[frag++];
+      const ir::Storage& storage = kernel_.storages[id];
+      if (!IsHalf(storage.elem)) {
+        args += names_.Of(id);
+        continue;
+      }
+      const std::string elements = names_.Define(storage.name + "_elements");
+      before.push_back(fmt::format("{} {}[{}];", DeviceType(storage.elem), elements,
+                                   (ir::FragElems(kernel_, storage) + 1) / 2 * 2));
+      unpacked.emplace_back(elements, names_.Of(id));
+      args += elements;
+      continue;
+    }
+    const ExprId e = op.values[value++];
+    if (kind != 'v') {
+      const auto& element = std::get<ir::MemElem>(kernel_.exprs[e].node);
+      args += exprs_.Pointer(element.storage, element.index);
+    } else if (std::holds_alternative<ir::VarRef>(kernel_.exprs[e].node)) {
+      // A value, also to a function that takes a reference.
+      const std::string_view type = DeviceType(kernel_.exprs[e].type);
+      args += fmt::format("static_cast<{}>({})", type, exprs_.Print(e));
+    } else {
+      args += exprs_.Print(e);
+    }
+  }
+  if (!unpacked.empty()) {
+    Line("{");
+    out_.Indent();
+  }
+  for (const std::string& line : before) Line(line);
+  for (const auto& [elements, name] : unpacked) {
+    Line(fmt::format("choreo::to_elements({}, {});", elements, name));
+  }
+  Line(fmt::format("{}({});", op.callee, args));
+  for (const auto& [elements, name] : unpacked) {
+    Line(fmt::format("choreo::from_elements({}, {});", name, elements));
+  }
+  if (!unpacked.empty()) out_.Close();
+  names_.Leave();
+}
+
 // ---- fragments --------------------------------------------------------------------------------
 
 void OpPrinter::Print(const ir::Decl& op) {

@@ -60,6 +60,7 @@ class OpPrinter {
   void Print(const ir::Decl& op);
   void Print(const ir::FragSet& op);
   void Print(const ir::RawCpp& op);
+  void Print(const ir::OpaqueCall& op);
   void Print(const ir::MemStore& op);
   void Print(const ir::StoreVec& op);
   void Print(const ir::CopyVec& op);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "codegen/names.h"
+#include "ir/walk.h"
 
 namespace choreo::codegen {
 
@@ -26,6 +27,13 @@ std::unordered_set<std::string> ReservedNames(const Program& program) {
   std::unordered_set<std::string> names;
   for (const Define& define : program.defines) names.insert(define.name);
   for (const Segment& segment : program.segments) CollectMacros(segment.text, names);
+  // Functions that kernels call, by the first word: nothing in a kernel may hide them.
+  for (const ir::Kernel& kernel : program.module.kernels) {
+    ir::ForEachOp(kernel.body, [&](const ir::Op& op) {
+      const auto* call = std::get_if<ir::OpaqueCall>(&op.node);
+      if (call != nullptr) names.insert(call->callee.substr(0, call->callee.find(':')));
+    });
+  }
   return names;
 }
 

@@ -108,7 +108,8 @@ class Run {
     if (!options_.emit || options_.emit == Emit::Cuda) {
       c_.output = Timed("codegen", [&] {
         return GenerateProgram({options_.target, unit_, module_, c_.sources,
-                                options_.line_directives, options_.debug_waits_ms},
+                                options_.line_directives, options_.debug_waits_ms,
+                                options_.mbarriers_only},
                                c_.diags);
       });
     }
@@ -120,6 +121,8 @@ class Run {
     // IR text has no `.co` file at hand: its places are lines of a file that was not read.
     passes::PassContext context{c_.diags, c_.sources,
                                 options_.from == InputKind::Co ? c_.file : FileId()};
+    // A wait at a named barrier cannot be bounded.
+    context.mbarriers_only = options_.mbarriers_only || options_.debug_waits_ms > 0;
     passes::PipelineOptions pipeline;
     pipeline.stop_after = options_.stop_after;
     bool stopped = false;

@@ -29,7 +29,8 @@ struct CompileOptions {
   std::string stop_after;  // one of PhaseNames(); empty: run all that `emit` needs
   // What generated statements say where they come from.
   codegen::LineDirectives line_directives = codegen::LineDirectives::Generated;
-  int debug_waits_ms = 0;  // > 0: waits of kernels are bounded
+  int debug_waits_ms = 0;       // > 0: waits of kernels are bounded
+  bool mbarriers_only = false;  // no event becomes a named barrier
   std::vector<lex::CommandLineDefine> defines;
   std::vector<std::string> include_dirs;
   // Called with the IR after `lower` and after each pass, if set.

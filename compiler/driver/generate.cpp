@@ -5,6 +5,7 @@
 #include <deque>
 #include <vector>
 
+#include "lex/device_functions.h"
 #include "lex/lexer.h"
 
 namespace choreo::driver {
@@ -25,16 +26,40 @@ class Hasher {  // FNV-1a, 64 bits; each part is preceded by its length
   uint64_t state_ = 0xcbf29ce484222325u;
 };
 
+// The host text for the simulator: device functions, which a host compiler cannot read, are blanks.
+std::string WithoutDeviceFunctions(const lex::Segment& segment, std::string_view text,
+                                   const std::vector<lex::HostFunction>& functions) {
+  std::string result(text);
+  const uint32_t begin = segment.text.begin.offset;
+  for (const lex::HostFunction& function : functions) {
+    if (!function.device || function.host) continue;
+    if (function.text.begin.file != segment.text.begin.file) continue;
+    if (function.text.begin.offset < begin || function.text.end > segment.text.end) continue;
+    for (uint32_t i = function.text.begin.offset; i < function.text.end; ++i) {
+      char& c = result[i - begin];
+      if (c != '\n') c = ' ';
+    }
+  }
+  return result;
+}
+
 // The host text and the places of the kernels; definitions made inside a tile function hold after
 // it.
-std::vector<codegen::Segment> Segments(const SourceManager& sources, const lex::Unit& unit) {
+std::vector<codegen::Segment> Segments(const SourceManager& sources, const lex::Unit& unit,
+                                       Target target, std::deque<std::string>& texts) {
   std::vector<codegen::Segment> segments;
+  std::vector<lex::HostFunction> functions;
+  if (target == Target::Sim) functions = lex::FindHostFunctions(sources, unit);
   const auto add_text = [&](SourceRange range) {
     segments.push_back({sources.Text(range), sources.Position(range.begin).line, -1});
   };
   for (const lex::Segment& segment : unit.segments) {
     if (segment.kind == lex::Segment::Kind::Host) {
       add_text(segment.text);
+      if (target == Target::Sim) {
+        texts.push_back(WithoutDeviceFunctions(segment, segments.back().text, functions));
+        segments.back().text = texts.back();
+      }
       continue;
     }
     segments.push_back({{}, 0, static_cast<int>(segment.function)});
@@ -77,6 +102,7 @@ std::string InputHash(const GenerateInput& input) {
   hasher.Add(CROQTILE_VERSION);
   hasher.Add(input.target == Target::Cuda ? "cuda" : "sim");
   if (input.debug_waits_ms > 0) hasher.Add(fmt::to_string(input.debug_waits_ms));
+  if (input.mbarriers_only) hasher.Add("mbarriers only");
   for (const lex::CommandLineDefine& define : input.unit.command_line_defines) {
     hasher.Add(define.name);
     hasher.Add(define.body);
@@ -92,7 +118,8 @@ std::string GenerateProgram(const GenerateInput& input, diag::Emitter& diags) {
   program.input_hash = InputHash(input);
   program.line_directives = input.line_directives;
   program.debug_waits_ms = input.debug_waits_ms;
-  program.segments = Segments(input.sources, unit);
+  std::deque<std::string> texts;  // of host text that is not passed through as it is
+  program.segments = Segments(input.sources, unit, input.target, texts);
   for (const lex::CommandLineDefine& define : unit.command_line_defines) {
     program.defines.push_back({define.name, define.body});
   }

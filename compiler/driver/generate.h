@@ -22,6 +22,7 @@ struct GenerateInput {
   const SourceManager& sources;
   codegen::LineDirectives line_directives;
   int debug_waits_ms = 0;
+  bool mbarriers_only = false;
 };
 std::string GenerateProgram(const GenerateInput& input, diag::Emitter& diags);
 

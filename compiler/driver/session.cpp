@@ -34,6 +34,7 @@ CompileOptions ToCompileOptions(const Options& options) {
   out.stop_after = options.stop_after;
   out.include_dirs = options.include_dirs;
   out.debug_waits_ms = static_cast<int>(options.debug_waits);
+  out.mbarriers_only = options.mbarriers_only;
   for (const std::string& define : options.defines) out.defines.push_back(ParseDefine(define));
   // Only the product stays of what is built: its lines are those of the source.
   if (options.command == Command::Build && !options.keep) {

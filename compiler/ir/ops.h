@@ -74,6 +74,30 @@ struct RawCpp {
   std::string text;
   CHOREO_FIELDS(CHOREO_FIELD(text))
 };
+// Calls a device function of the host text, which may read and write all that it is given.
+// `kinds`: a letter an argument, in order: `v` the next of `values`, `p` the address of the element
+// that the next of `values` is (ViewElem, lowered: MemElem), `c` an address that is only read
+// through, `f` the next of `frags`.
+struct OpaqueCall {
+  std::string callee;
+  std::string kinds;
+  std::vector<ExprId> values;
+  std::vector<StorageId> frags;
+  CHOREO_FIELDS(CHOREO_FIELD(callee), CHOREO_FIELD(kinds), CHOREO_FIELD(values),
+                CHOREO_FIELD(frags))
+};
+// bar.sync: `id` (s32, 1…15, equal over each warp) may be computed, e.g. one barrier a warpgroup.
+struct NamedBarrierSync {
+  ExprId id;
+  int32_t threads;
+  CHOREO_FIELDS(CHOREO_FIELD(id), CHOREO_FIELD(threads))
+};
+// bar.arrive: counts the threads of the warp and goes on.
+struct NamedBarrierArrive {
+  ExprId id;
+  int32_t threads;
+  CHOREO_FIELDS(CHOREO_FIELD(id), CHOREO_FIELD(threads))
+};
 // setmaxnreg: registers a thread of the executing warpgroups from here on, a multiple of 8.
 struct SetMaxNReg {
   bool increase = false;
@@ -270,18 +294,6 @@ struct CpAsyncWait {  // until at most `pending` of the thread's groups are inco
 };
 struct CtaBarrier {
   CHOREO_FIELDS()
-};
-// bar.sync: `id` (s32, 1…15, equal over each warp) may be computed, e.g. one barrier a warpgroup.
-struct NamedBarrierSync {
-  ExprId id;
-  int32_t threads;
-  CHOREO_FIELDS(CHOREO_FIELD(id), CHOREO_FIELD(threads))
-};
-// bar.arrive: counts the threads of the warp and goes on.
-struct NamedBarrierArrive {
-  ExprId id;
-  int32_t threads;
-  CHOREO_FIELDS(CHOREO_FIELD(id), CHOREO_FIELD(threads))
 };
 struct SyncWarp {
   CHOREO_FIELDS()

@@ -103,6 +103,7 @@ class KernelVerifier {
   void Check(const Decl& op);
   void Check(const FragSet& op);
   void Check(const RawCpp&) {}
+  void Check(const OpaqueCall& op);
   void Check(const Parallel& op);
   void Check(const InThreads& op);
   void Check(const Assert& op);

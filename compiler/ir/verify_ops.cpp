@@ -94,6 +94,27 @@ void KernelVerifier::Check(const FragSet& op) {
   Typed(op.value, storage.elem, "the value");
 }
 
+void KernelVerifier::Check(const OpaqueCall& op) {
+  size_t values = 0, frags = 0;
+  for (const char kind : op.kinds) {
+    if (kind == 'f') {
+      ++frags;
+      continue;
+    }
+    if (kind != 'v' && kind != 'p' && kind != 'c') return Report("an argument of kind `{}`", kind);
+    if (++values > op.values.size() || kind == 'v') continue;
+    const ExprNode& node = kernel_.exprs[op.values[values - 1]].node;
+    if (!std::holds_alternative<ViewElem>(node) && !std::holds_alternative<MemElem>(node)) {
+      Report("value {} is no element, so it has no address", values - 1);
+    }
+  }
+  if (values != op.values.size() || frags != op.frags.size()) {
+    Report("{} values and {} fragments, where `kinds` names {} and {}", op.values.size(),
+           op.frags.size(), values, frags);
+  }
+  for (const StorageId frag : op.frags) IsFrag(frag, "an argument");
+}
+
 void KernelVerifier::Check(const Parallel& op) {
   if (op.vars.size() != op.bounds.size()) {
     Report("{} variables and {} bounds", op.vars.size(), op.bounds.size());

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "ir/raw_text.h"
+#include "support/check.h"
+
 namespace choreo::ir {
 namespace {
 
@@ -40,6 +43,18 @@ struct UseOfOp {
   const TensorMap& MapOf(int32_t map) const { return kernel.host.maps[static_cast<size_t>(map)]; }
 
   void operator()(const FragSet& op) { Write(op.frag); }
+  void operator()(const OpaqueCall& op) {
+    for (const StorageId frag : op.frags) Read(frag), Write(frag);
+    ForEachAddress(op, [&](ExprId element, bool written) {
+      if (written) Write(StorageOfElement(kernel, element));
+    });
+  }
+  void operator()(const RawCpp& op) {
+    for (size_t i = 0; i < kernel.storages.size(); ++i) {
+      const StorageId id = kernel.storages.IdAt(i);
+      if (Mentions(op.text, kernel.storages[id].name)) Read(id), Write(id);
+    }
+  }
   void operator()(const StoreElem& op) { Write(op.dest); }
   void operator()(const CopySync& op) { Read(op.src), Write(op.dst); }
   void operator()(const FillTile& op) { Write(op.dst); }
@@ -84,7 +99,6 @@ struct UseOfOp {
   void operator()(const Continue&) {}
   void operator()(const Return&) {}
   void operator()(const Decl&) {}
-  void operator()(const RawCpp&) {}
   void operator()(const SetMaxNReg&) {}
   void operator()(const Sleep&) {}
   void operator()(const RoleBegin&) {}
@@ -171,6 +185,22 @@ void ForEachExpr(const Kernel& kernel, const Op& op, const std::function<void(Ex
       if (field) ForEachExpr(kernel.views[field], visit);
     }
   });
+}
+
+StorageId StorageOfElement(const Kernel& kernel, ExprId element) {
+  const ExprNode& node = kernel.exprs[element].node;
+  if (const auto* view = std::get_if<ViewElem>(&node)) return kernel.views[view->view].storage;
+  const auto* memory = std::get_if<MemElem>(&node);
+  CHOREO_CHECK(memory != nullptr, "an address of what is no element");
+  return memory->storage;
+}
+
+void ForEachAddress(const OpaqueCall& op, const std::function<void(ExprId, bool)>& visit) {
+  size_t value = 0;
+  for (const char kind : op.kinds) {
+    if (kind == 'p' || kind == 'c') visit(op.values[value], kind == 'p');
+    if (kind != 'f') ++value;
+  }
 }
 
 void ForEachOperand(const Kernel& kernel, ExprId id, const std::function<void(ExprId)>& visit) {

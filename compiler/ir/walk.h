@@ -36,6 +36,11 @@ void ForEachOp(Region& region, const std::function<void(Op&)>& visit);
 // Each direct expression field of `op` and, with them, the expressions of the views it names.
 void ForEachExpr(const Kernel& kernel, const Op& op, const std::function<void(ExprId)>& visit);
 void ForEachExpr(const View& view, const std::function<void(ExprId)>& visit);
+// Of a call's arguments, the elements whose address is given, and whether it may write there.
+void ForEachAddress(const OpaqueCall& op,
+                    const std::function<void(ExprId element, bool written)>& visit);
+// The storage of a ViewElem or MemElem.
+StorageId StorageOfElement(const Kernel& kernel, ExprId element);
 // `root` and every expression in it, parents first; an element of a view leads into the view.
 void ForEachSubExpr(const Kernel& kernel, ExprId root, const std::function<void(ExprId)>& visit);
 // The immediate operands of an expression.

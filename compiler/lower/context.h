@@ -2,6 +2,7 @@
 // IR expression trees, views become ir::View values, statements append ops to the current region.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "diag/diag.h"
 #include "ir/builder.h"
 #include "ir/ir.h"
+#include "lex/device_functions.h"
 #include "lex/token.h"
 #include "sema/sema.h"
 #include "support/source.h"
@@ -101,6 +103,21 @@ class Lowering {
   void Node(ast::StmtId id, const ast::Wait& node);
   void Node(ast::StmtId id, const ast::Trigger& node);
   void Node(ast::StmtId id, const ast::CallStmt& node);
+
+  // lower_calls.cpp
+  struct FunctionCall {  // what is checked of it when the kernel is complete
+    SourceRange range;
+    ast::Name callee;
+    size_t args = 0;
+  };
+  void CallFunction(SourceRange range, const ast::CallStmt& node);
+  void CheckCalls();
+  void CheckCall(const FunctionCall& call, bool has_mma);
+  bool OnlyReads(const ast::CallStmt& node, size_t i);
+  const std::vector<lex::HostFunction>& HostFunctions();
+  void RawBarrier(const ast::Call& call);
+
+  // lower_async.cpp, continued
   ir::VarId FutureOf(sema::EntityId id);
   ir::VarId FutureOf(ast::ExprId id);
   bool IsTmaLoad(const ast::TmaCopy& node) const;
@@ -172,6 +189,8 @@ class Lowering {
   ir::Loc loc_;
   std::unordered_map<sema::EntityId, Binding> bindings_;
   std::unordered_map<sema::EntityId, ir::VarId> futures_;
+  std::vector<FunctionCall> calls_;
+  std::optional<std::vector<lex::HostFunction>> host_functions_;
 };
 
 }  // namespace choreo::lower

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "ir/raw_text.h"
 #include "ir/walk.h"
 #include "lower/context.h"
 
@@ -28,6 +29,16 @@ void MarkWritten(ir::Kernel& kernel) {
     if (const auto* copy = std::get_if<ir::CopyAsync>(&op.node)) written(copy->dst);
     if (const auto* store = std::get_if<ir::TmaStore>(&op.node)) written(store->dst);
     if (const auto* store = std::get_if<ir::MmaStore>(&op.node)) written(store->dst);
+    if (const auto* raw = std::get_if<ir::RawCpp>(&op.node)) {
+      for (ir::Param& param : kernel.params) {
+        param.written = param.written || (param.shaped && ir::Mentions(raw->text, param.name));
+      }
+    }
+    if (const auto* call = std::get_if<ir::OpaqueCall>(&op.node)) {
+      ir::ForEachAddress(*call, [&](ir::ExprId element, bool writes) {
+        if (writes) written(std::get<ir::ViewElem>(kernel.exprs[element].node).view);
+      });
+    }
   });
 }
 

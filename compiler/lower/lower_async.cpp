@@ -104,7 +104,7 @@ void Lowering::Node(ast::StmtId id, const ast::CallStmt& node) {
     Emit(ir::SetMaxNReg{name == "setreg_inc", static_cast<int32_t>(*count)});
     return;
   }
-  NotLowered(in_.file.stmts[id].range, "`call` of a device function");
+  CallFunction(in_.file.stmts[id].range, node);
 }
 
 bool Lowering::Start(ast::StmtId id, sema::EntityId entity, ast::ExprId value) {

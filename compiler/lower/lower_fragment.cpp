@@ -106,7 +106,7 @@ bool Lowering::FragmentCall(const ast::Call& call) {
     return true;
   }
   if (name.starts_with("__bar_")) {
-    NotLowered(call.callee.range, fmt::format("`{}`", name));
+    RawBarrier(call);
     return true;
   }
   return false;

@@ -129,6 +129,7 @@ void Lowering::Run() {
     }
     loc_ = outer;
   }
+  CheckCalls();
 }
 
 }  // namespace choreo::lower

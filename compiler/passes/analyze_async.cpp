@@ -14,7 +14,7 @@ constexpr size_t kMostSteps = 40000;  // of all traces together
 
 struct Features {
   bool async = false;   // futures, events or roles
-  bool opaque = false;  // text that the analysis cannot read
+  bool opaque = false;  // text, or barriers of the source, that the replay does not follow
 };
 
 Features FeaturesOf(const ir::Kernel& kernel) {
@@ -28,7 +28,9 @@ Features FeaturesOf(const ir::Kernel& kernel) {
                      std::holds_alternative<ir::TmaLoad>(op.node) ||
                      std::holds_alternative<ir::TmaStore>(op.node) ||
                      std::holds_alternative<ir::CopyAsync>(op.node);
-    features.opaque = features.opaque || std::holds_alternative<ir::RawCpp>(op.node);
+    features.opaque = features.opaque || std::holds_alternative<ir::RawCpp>(op.node) ||
+                      std::holds_alternative<ir::NamedBarrierSync>(op.node) ||
+                      std::holds_alternative<ir::NamedBarrierArrive>(op.node);
   });
   return features;
 }
@@ -73,7 +75,10 @@ class Analysis {
       skipped_ = {};
       return;
     }
-    if (opaque_) return;
+    if (opaque_) {
+      for (const std::vector<Trace>& traces : runs) LeaveTiles(traces);
+      return;
+    }
     // What does not end must not end in the two longest of the first CTA, whose trip counts are
     // one apart.
     std::vector<Findings> endings;

@@ -64,6 +64,12 @@ void AddUses(const ir::Kernel& kernel, const ir::Op& op, OpUses& uses) {
     uses.views.push_back({id, write, op.loc});
   };
   std::visit(ViewsOfOp{view}, op.node);
+  if (const auto* call = std::get_if<ir::OpaqueCall>(&op.node)) {
+    ir::ForEachAddress(*call, [&](ir::ExprId element, bool written) {
+      const auto* first = std::get_if<ir::ViewElem>(&kernel.exprs[element].node);
+      if (first != nullptr && written) view(first->view, true);
+    });
+  }
   ir::ForEachExpr(kernel, op, [&](ir::ExprId root) {
     ir::ForEachSubExpr(kernel, root, [&](ir::ExprId id) {
       const auto* element = std::get_if<ir::ViewElem>(&kernel.exprs[id].node);

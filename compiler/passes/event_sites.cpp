@@ -157,8 +157,11 @@ void EventSites::WalkOp(const ir::Op& op, std::vector<Generation>& generations) 
     waits_[&op] = {scope_.current().active, loops_ != 0};
   } else if (const auto* trigger = std::get_if<ir::EventTrigger>(&op.node)) {
     AddTrigger(op, *trigger, generations);
-  } else if (std::holds_alternative<ir::CtaBarrier>(op.node) ||
-             std::holds_alternative<ir::NamedBarrierSync>(op.node)) {
+  } else if (const auto* barrier = std::get_if<ir::NamedBarrierSync>(&op.node)) {
+    // One of the source may join others than the threads of this path.
+    const auto here = static_cast<int>(scope_.current().active.count());
+    if (!ir::AsInt(kernel_, barrier->id) || barrier->threads == here) state_ = {};
+  } else if (std::holds_alternative<ir::CtaBarrier>(op.node)) {
     state_ = {};
   } else if (std::holds_alternative<ir::WgmmaWait>(op.node)) {
     state_.lagging = false;  // an MMA is the whole warpgroup's

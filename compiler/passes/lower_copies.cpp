@@ -9,6 +9,7 @@
 // plain trigger, where other threads write the tile. A TMA load without a future becomes a load
 // with one, bound to an event of its own that is waited for.
 #include <algorithm>
+#include <bitset>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -23,6 +24,8 @@
 namespace choreo::passes {
 namespace {
 
+constexpr int kHardwareBarriers = 16;
+
 class CopyLowering {
  public:
   CopyLowering(ir::Kernel& kernel, PassContext& context)
@@ -31,7 +34,11 @@ class CopyLowering {
         build_(kernel),
         dependence_(kernel),
         scope_(kernel, kernel.host.threads),
-        ranges_(kernel) {}
+        ranges_(kernel) {
+    ir::ForEachOp(kernel.body, [&](const ir::Op& op) {
+      if (const auto id = IdOf(op)) barriers_of_source_.set(static_cast<size_t>(*id));
+    });
+  }
 
   ir::Region Run() {
     FindWriters(kernel_.body);
@@ -42,6 +49,13 @@ class CopyLowering {
 
  private:
   void FindWriters(const ir::Region& region);
+  // The id of a named barrier, if the op is one and it is a constant.
+  std::optional<int64_t> IdOf(const ir::Op& op) const {
+    const auto* sync = std::get_if<ir::NamedBarrierSync>(&op.node);
+    const auto* arrive = std::get_if<ir::NamedBarrierArrive>(&op.node);
+    if (sync == nullptr && arrive == nullptr) return std::nullopt;
+    return build_.AsInt(sync != nullptr ? sync->id : arrive->id);
+  }
   ir::Region Rewrite(const ir::Region& region, unsigned control) {
     ir::Region out;
     for (const ir::Op& op : region.ops) RewriteOp(op, out, control);
@@ -66,6 +80,7 @@ class CopyLowering {
   // `number`: each has to know which of them it is, so they must be adjacent.
   std::optional<Executors> ExecutorsOf(unsigned depends, ir::Loc loc, unsigned control,
                                        bool number = true);
+  // The first of `count` neighbouring ids that this set of threads has; none is in the source.
   int NamedBarrier(const ThreadSet& threads, int count, ir::Loc loc);
   void Barrier(const Executors& who, ir::Region& out, ir::Loc loc);
   void Copy(const ir::CopySync& copy, ir::Region& out, ir::Loc loc, unsigned control);
@@ -102,6 +117,7 @@ class CopyLowering {
   std::map<ir::ViewId, ir::StorageId> load_events_;  // of loads without a future, by their target
   std::map<std::string, int> named_barriers_;
   int next_barrier_ = 1;  // 0 is the CTA's
+  std::bitset<kHardwareBarriers> barriers_of_source_;
 };
 
 void CopyLowering::FindWriters(const ir::Region& region) {
@@ -232,9 +248,16 @@ void CopyLowering::RewriteOp(const ir::Op& op, ir::Region& out, unsigned control
 }
 
 int CopyLowering::NamedBarrier(const ThreadSet& threads, int count, ir::Loc loc) {
-  constexpr int kHardwareBarriers = 16;
-  const auto [it, added] = named_barriers_.try_emplace(threads.to_string(), next_barrier_);
-  if (added) next_barrier_ += count;
+  const auto [it, added] = named_barriers_.try_emplace(threads.to_string(), 0);
+  if (!added) return it->second;
+  const auto taken = [&](int id) {
+    return id < kHardwareBarriers && barriers_of_source_.test(static_cast<size_t>(id));
+  };
+  for (int i = 0; i < count; ++i) {
+    if (taken(next_barrier_ + i)) next_barrier_ += i + 1, i = -1;
+  }
+  it->second = next_barrier_;
+  next_barrier_ += count;
   if (next_barrier_ > kHardwareBarriers) {
     context_.diags.Emit(diag::kinds::TooManyBarriers, context_.Where(loc), kernel_.name);
   }
@@ -348,6 +371,8 @@ std::optional<size_t> CopyLowering::IssuePlace(const ir::Region& issue, const ir
                 std::holds_alternative<ir::Continue>(inner.node) ||
                 std::holds_alternative<ir::Return>(inner.node) ||
                 std::holds_alternative<ir::RawCpp>(inner.node);
+      const auto barrier = IdOf(inner);  // of the source: what it guards is not known
+      blocks |= barrier && barriers_of_source_.test(static_cast<size_t>(*barrier));
     };
     look(op);
     ir::VisitRegions(op, [&](const ir::Region& region) { ir::ForEachOp(region, look); });

@@ -1,12 +1,15 @@
 // lower-events: every event becomes a ring of mbarriers behind the tiles in shared memory, a wait
-// the wait for slot and parity of its order, a trigger an arrival of an elected thread. A TMA load
+// the wait for slot and parity of its order, a trigger an arrival of an elected thread; a hand-off of
+// which a named barrier holds all that is needed (see hand_offs.h) becomes one. A TMA load
 // is issued where it is bound to its event: until then nothing can have waited for it. A load that
 // its own path waits for completes on an event of its own.
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "ir/walk.h"
 #include "passes/event_sites.h"
+#include "passes/hand_offs.h"
 #include "passes/pass.h"
 #include "passes/scope.h"
 #include "passes/tma_boxes.h"
@@ -14,6 +17,7 @@
 namespace choreo::passes {
 namespace {
 
+constexpr int kNamedBarriers = 16;  // of a CTA, with the one of all its threads
 constexpr int kMbarrierBytes = 8;
 constexpr int64_t kMostTransactionBytes = (1 << 20) - 1;  // of one phase of an mbarrier
 
@@ -71,10 +75,12 @@ class EventLowering {
         context_(context),
         errors_before_(context.diags.error_count()),
         build_(kernel),
+        scope_(kernel, kernel.host.threads),
         sites_(kernel, context) {}
 
   void Run() {
     if (context_.diags.error_count() != errors_before_) return;  // of this kernel's sites
+    if (!context_.mbarriers_only) ChooseNamedBarriers();
     const size_t events = Place();
     ir::Region body = Rewrite(kernel_.body);
     if (events != 0) Begin(body);
@@ -82,6 +88,14 @@ class EventLowering {
   }
 
  private:
+  struct NamedBarrier {
+    int id = 0, threads = 0;
+    ThreadSet triggers;
+  };
+  void ChooseNamedBarriers();
+  int LargestBarrierId() const;
+  ThreadSet TriggersIn(const ir::Region& role, ir::StorageId event) const;
+  void GiveFirstGenerations(const ir::Region& role, std::vector<ir::Op>& out);
   size_t Place();
   void Begin(ir::Region& body);
   ir::Region Rewrite(const ir::Region& region);
@@ -111,11 +125,78 @@ class EventLowering {
   PassContext& context_;
   const size_t errors_before_;
   ir::ExprBuilder build_;
+  ScopeTracker scope_;
   EventSites sites_;                               // of the ops of the body as it was
+  std::map<ir::StorageId, NamedBarrier> named_;    // events that are named barriers
   std::map<ir::StorageId, ir::VarId> counters_;    // of the waits on scalar events
   std::map<ir::EvictPolicy, ir::VarId> policies_;  // of the role that is rewritten
   std::vector<ir::Op> policy_ops_;
 };
+
+// Ids of barriers that stand in the kernel already; computed ones number the warpgroups.
+int EventLowering::LargestBarrierId() const {
+  int largest = 0;
+  ir::ForEachOp(kernel_.body, [&](const ir::Op& op) {
+    const auto* sync = std::get_if<ir::NamedBarrierSync>(&op.node);
+    const auto* arrive = std::get_if<ir::NamedBarrierArrive>(&op.node);
+    if (sync == nullptr && arrive == nullptr) return;
+    const ir::ExprId id = sync != nullptr ? sync->id : arrive->id;
+    int64_t base = 0;
+    ir::ForEachSubExpr(kernel_, id, [&](ir::ExprId e) {
+      if (const auto* constant = std::get_if<ir::IntConst>(&kernel_.exprs[e].node)) {
+        base = std::max(base, constant->value);
+      }
+    });
+    if (!build_.AsInt(id)) base += kernel_.host.threads / kWarpgroupSize;
+    largest = std::max(largest, static_cast<int>(std::min<int64_t>(base, kNamedBarriers)));
+  });
+  return largest;
+}
+
+// Hand-offs outside of roles, and those beyond the barriers that are left, stay mbarriers.
+void EventLowering::ChooseNamedBarriers() {
+  int next = LargestBarrierId() + 1;
+  for (const auto& [event, hand_off] : FindHandOffs(kernel_, sites_)) {
+    ThreadSet in_roles;
+    ir::ForEachOp(kernel_.body, [&](const ir::Op& op) {
+      const auto* role = std::get_if<ir::InThreads>(&op.node);
+      if (role != nullptr && role->async) in_roles |= TriggersIn(role->body, event);
+    });
+    if (in_roles != hand_off.triggers || next >= kNamedBarriers) continue;
+    const auto threads = static_cast<int>((hand_off.waiters | hand_off.triggers).count());
+    named_[event] = {next++, threads, hand_off.triggers};
+  }
+}
+
+ThreadSet EventLowering::TriggersIn(const ir::Region& role, ir::StorageId event) const {
+  ThreadSet threads;
+  ir::ForEachOp(role, [&](const ir::Op& op) {
+    const auto* trigger = std::get_if<ir::EventTrigger>(&op.node);
+    if (trigger != nullptr && trigger->event == event) threads |= sites_.Trigger(op).active;
+  });
+  return threads;
+}
+
+// Generation 0 of a ready event: those who trigger it arrive once before all else.
+void EventLowering::GiveFirstGenerations(const ir::Region& role, std::vector<ir::Op>& out) {
+  const ir::ExprId warp = build_.Call(ir::Intrinsic::WarpIdx, {});
+  for (const auto& [event, named] : named_) {
+    const ir::Storage& storage = kernel_.storages[event];
+    const ThreadSet threads = TriggersIn(role, event);
+    if (!storage.ready || threads.none()) continue;
+    ir::ExprId among;
+    for (int w = 0; threads != scope_.current().active && w < kMaxThreads / kWarpSize; ++w) {
+      if (!threads.test(static_cast<size_t>(w) * kWarpSize)) continue;
+      const ir::ExprId is = build_.Eq(warp, w);
+      among = among ? build_.Or(among, is) : is;
+    }
+    ir::Region arrive, guarded;
+    arrive.ops.push_back(
+        {storage.loc, ir::NamedBarrierArrive{build_.Int(named.id), named.threads}});
+    Guarded(among, std::move(arrive), guarded, storage.loc);
+    out.insert(out.end(), guarded.ops.begin(), guarded.ops.end());
+  }
+}
 
 // Places in shared memory, behind the tiles; scalar events are rings of one.
 size_t EventLowering::Place() {
@@ -126,7 +207,8 @@ size_t EventLowering::Place() {
     ir::Storage& storage = kernel_.storages[kernel_.storages.IdAt(i)];
     if (storage.kind != ir::StorageKind::Event) continue;
     storage.array_size = std::max(storage.array_size, 1);
-    if (!sites_.events().contains(kernel_.storages.IdAt(i))) continue;
+    const ir::StorageId id = kernel_.storages.IdAt(i);
+    if (!sites_.events().contains(id) || named_.contains(id)) continue;
     storage.byte_offset = static_cast<int32_t>(bytes);
     storage.tile_bytes = kMbarrierBytes;
     bytes += int64_t{kMbarrierBytes} * storage.array_size;
@@ -139,6 +221,7 @@ size_t EventLowering::Place() {
 void EventLowering::Begin(ir::Region& body) {
   ir::Region init;
   for (const auto& [id, plan] : sites_.events()) {
+    if (named_.contains(id)) continue;
     init.ops.push_back(
         {kernel_.storages[id].loc, ir::MbarrierInit{id, std::max(plan.arrivals, 1)}});
   }
@@ -167,19 +250,26 @@ ir::Region EventLowering::Rewrite(const ir::Region& region) {
       }
     } else {
       ir::Op changed = op;
-      auto* role = std::get_if<ir::InThreads>(&changed.node);
+      const auto* parallel = std::get_if<ir::Parallel>(&op.node);
+      const auto* narrowed = std::get_if<ir::InThreads>(&op.node);
+      if (const auto* let = std::get_if<ir::Let>(&op.node)) scope_.Note(*let);
+      if (parallel != nullptr) scope_.Enter(*parallel);
+      if (narrowed != nullptr) scope_.Enter(*narrowed);
       // The ops of `op`, not of its copy, are the sites.
       std::vector<const ir::Region*> inner;
       ir::VisitRegions(op, [&](const ir::Region& r) { inner.push_back(&r); });
       size_t next = 0;
       ir::VisitRegions(changed, [&](ir::Region& r) { r = Rewrite(*inner[next++]); });
-      if (role != nullptr && role->async && !policy_ops_.empty()) {
-        auto at = role->body.ops.begin();
-        while (at != role->body.ops.end() && std::holds_alternative<ir::SetMaxNReg>(at->node)) ++at;
-        role->body.ops.insert(at, policy_ops_.begin(), policy_ops_.end());
-        policy_ops_.clear();
+      if (narrowed != nullptr && narrowed->async) {
+        std::vector<ir::Op> first = std::exchange(policy_ops_, {});
         policies_.clear();
+        GiveFirstGenerations(narrowed->body, first);
+        std::vector<ir::Op>& body = std::get<ir::InThreads>(changed.node).body.ops;
+        auto at = body.begin();
+        while (at != body.end() && std::holds_alternative<ir::SetMaxNReg>(at->node)) ++at;
+        body.insert(at, first.begin(), first.end());
       }
+      if (parallel != nullptr || narrowed != nullptr) scope_.Leave();
       out.ops.push_back(std::move(changed));
     }
   }
@@ -187,6 +277,11 @@ ir::Region EventLowering::Rewrite(const ir::Region& region) {
 }
 
 void EventLowering::Wait(const ir::Op& op, const ir::EventWait& wait, ir::Region& out) {
+  if (const auto named = named_.find(wait.event); named != named_.end()) {
+    const auto& [id, threads, triggers] = named->second;
+    out.ops.push_back({op.loc, ir::NamedBarrierSync{build_.Int(id), threads}});
+    return;
+  }
   const ir::Storage& event = kernel_.storages[wait.event];
   ir::ExprId order = wait.order;
   ir::VarId counter;
@@ -247,6 +342,11 @@ ir::ExprId EventLowering::IsOneOf(const std::vector<int>& who, const ThreadSet& 
 }
 
 void EventLowering::Trigger(const ir::Op& op, const ir::EventTrigger& trigger, ir::Region& out) {
+  if (const auto named = named_.find(trigger.event); named != named_.end()) {
+    const auto& [id, threads, triggers] = named->second;
+    out.ops.push_back({op.loc, ir::NamedBarrierArrive{build_.Int(id), threads}});
+    return;
+  }
   const TriggerSite& site = sites_.Trigger(op);
   if (!trigger.futures.empty()) Issue(site, trigger, out);
   const std::vector<int> arrivals = sites_.Arrivals(op);

@@ -28,6 +28,7 @@ struct PassContext {
   diag::Emitter& diags;
   const SourceManager& sources;
   FileId file;  // the module's .co file, if it is at hand; else invalid
+  bool mbarriers_only = false;  // no event becomes a named barrier
   ObligationCount obligations = {};
 
   // The place of an op in the source; without the source an invalid range.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/raw_text.h"
 #include "ir/walk.h"
 #include "passes/pass.h"
 
@@ -17,6 +18,12 @@ void CollectUses(const ir::Kernel& kernel, std::set<ir::VarId>& vars,
         if (const auto* ref = std::get_if<ir::VarRef>(&kernel.exprs[e].node)) vars.insert(ref->var);
       });
     });
+    if (const auto* raw = std::get_if<ir::RawCpp>(&op.node)) {
+      for (size_t i = 0; i < kernel.vars.size(); ++i) {
+        const ir::VarId var = kernel.vars.IdAt(i);
+        if (ir::Mentions(raw->text, kernel.vars[var].name)) vars.insert(var);
+      }
+    }
     if (std::holds_alternative<ir::Decl>(op.node)) return;
     const ir::StorageUse use = ir::DirectStorageUse(kernel, op);
     storages.insert(use.reads.begin(), use.reads.end());

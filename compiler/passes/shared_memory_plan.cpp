@@ -14,6 +14,7 @@ struct TileUse {
   int named_swizzle = 0;
   bool mma_operand = false;
   bool tma_source = false;
+  const ir::Op* call = nullptr;  // whose function gets a pointer to it
 };
 
 int WidestSwizzle(int64_t row_bytes) {
@@ -59,6 +60,10 @@ ir::Kernel SharedMemoryPlan(ir::Kernel kernel, PassContext& context) {
       use_of(mma->b).mma_operand = true;
     } else if (const auto* load = std::get_if<ir::MmaLoad>(&op.node)) {
       use_of(load->src).mma_operand = true;
+    } else if (const auto* call = std::get_if<ir::OpaqueCall>(&op.node)) {
+      ir::ForEachAddress(*call, [&](ir::ExprId element, bool) {
+        uses[ir::StorageOfElement(kernel, element).value].call = &op;
+      });
     }
   });
   int64_t offset = 0;
@@ -77,8 +82,16 @@ ir::Kernel SharedMemoryPlan(ir::Kernel kernel, PassContext& context) {
     storage.swizzle = uses[i].named_swizzle;
     if (storage.swizzle == 0 && uses[i].mma_operand) storage.swizzle = WidestSwizzle(row_bytes);
     // Rows that no swizzle divides are stored as they are.
-    if (storage.swizzle == 0 && uses[i].tma_source && WidestSwizzle(row_bytes) > 16) {
+    if (storage.swizzle == 0 && uses[i].tma_source && uses[i].call == nullptr &&
+        WidestSwizzle(row_bytes) > 16) {
       storage.swizzle = WidestSwizzle(row_bytes);
+    }
+    if (uses[i].call != nullptr && storage.swizzle != 0) {
+      const ir::Op& op = *uses[i].call;
+      context.diags.Emit(
+          diag::kinds::CallTileLayout, context.Where(op.loc),
+          std::get<ir::OpaqueCall>(op.node).callee, storage.name,
+          uses[i].named_swizzle != 0 ? "its loads swizzle it" : "MMAs read it in panels");
     }
     const int64_t alignment = TileAlignment(storage);
     storage.tile_bytes = static_cast<int32_t>(TileBytes(kernel, storage));

@@ -148,7 +148,7 @@ Value Checker::CheckBarrierCall(ast::ExprId id, const ast::Call& node) {
   if (!NeedArguments(id, node, 2)) return ErrorValue();
   const auto barrier = NeedConstant(node.args[0], "the id of a named barrier");
   const auto count = NeedConstant(node.args[1], "the thread count of a named barrier");
-  if (barrier && (*barrier < 0 || *barrier > 15)) {
+  if (barrier && (*barrier < 1 || *barrier > 15)) {
     Report(diag::kinds::BarrierOperand, file_.exprs[node.args[0]].range,
            fmt::format("id {}", *barrier));
   }

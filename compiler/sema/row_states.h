@@ -32,7 +32,8 @@ class RowStates {
 
  private:
   // What a value computed for one element is, over the lanes of its row.
-  enum class Part : uint8_t { Zero, Agreed, Sum, Max, Lane };
+  // Opaque: made from a row that C++ has set; it goes with everything.
+  enum class Part : uint8_t { Zero, Agreed, Sum, Max, Lane, Opaque };
   struct State {
     std::map<EntityId, RowState> rows;
     std::map<EntityId, Part> scalars;  // those that are not agreed
@@ -62,6 +63,7 @@ class RowStates {
   void Accumulate(EntityId row, SourceRange range, bool sum);
   void SetScalar(EntityId scalar, Part part);
   Part Evaluate(ast::ExprId id);
+  static Part Mixed(Part a, Part b);
   Part EvaluateElement(ast::ExprId id, EntityId row);
   Part EvaluateBinary(const ast::Binary& node);
   Part EvaluateCall(const ast::Call& node);

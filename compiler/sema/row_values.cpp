@@ -60,6 +60,8 @@ RowStates::Part RowStates::AddParts(ast::ExprId at, Part a, ast::ExprId a_expr, 
   if (b == Part::Max) b = Other(b, b_expr, "an addition");
   if (a == Part::Zero) return b;
   if (b == Part::Zero) return a;
+  if (a == Part::Opaque) return b == Part::Sum ? b : a;
+  if (b == Part::Opaque) return a == Part::Sum ? a : b;
   const bool mixes = (a == Part::Sum && b == Part::Agreed) || (a == Part::Agreed && b == Part::Sum);
   if (mixes) {
     if (report_) {
@@ -77,6 +79,8 @@ RowStates::Part RowStates::MulParts(Part a, ast::ExprId a_expr, Part b, ast::Exp
   constexpr std::string_view kUse = "a product with what no row agrees on";
   if (a == Part::Sum && (b == Part::Agreed || b == Part::Zero)) return b == Part::Zero ? b : a;
   if (b == Part::Sum && (a == Part::Agreed || a == Part::Zero)) return a == Part::Zero ? a : b;
+  if (a == Part::Opaque && b != Part::Max) return b == Part::Sum || b == Part::Lane ? b : a;
+  if (b == Part::Opaque && a != Part::Max) return a == Part::Sum || a == Part::Lane ? a : b;
   a = Other(a, a_expr, a == Part::Max ? "a product" : kUse);
   b = Other(b, b_expr, b == Part::Max ? "a product" : kUse);
   if (a == Part::Lane || b == Part::Lane) return Part::Lane;
@@ -88,6 +92,7 @@ RowStates::Part RowStates::MaxParts(Part a, ast::ExprId a_expr, Part b, ast::Exp
   if (b == Part::Sum) b = Other(b, b_expr, "a maximum");
   if (a == Part::Max || b == Part::Max) return Part::Max;
   if (a == Part::Lane || b == Part::Lane) return Part::Lane;
+  if (a == Part::Opaque || b == Part::Opaque) return Part::Opaque;
   return a == Part::Zero && b == Part::Zero ? Part::Zero : Part::Agreed;
 }
 
@@ -99,9 +104,17 @@ RowStates::Part RowStates::EvaluateElement(ast::ExprId id, EntityId row) {
       return Part::Sum;
     case RowState::PartialMax:
       return Part::Max;
+    case RowState::Opaque:
+      return Part::Opaque;
     default:
       return Part::Agreed;
   }
+}
+
+// What is computed from values none of which is a part.
+RowStates::Part RowStates::Mixed(Part a, Part b) {
+  if (a == Part::Lane || b == Part::Lane) return Part::Lane;
+  return a == Part::Opaque || b == Part::Opaque ? Part::Opaque : Part::Agreed;
 }
 
 RowStates::Part RowStates::EvaluateBinary(const ast::Binary& node) {
@@ -120,7 +133,7 @@ RowStates::Part RowStates::EvaluateBinary(const ast::Binary& node) {
                                : compares                      ? "a comparison"
                                                                : "this operation";
   const Part left = Other(a, node.left, use), right = Other(b, node.right, use);
-  return left == Part::Lane || right == Part::Lane ? Part::Lane : Part::Agreed;
+  return Mixed(left, right);
 }
 
 RowStates::Part RowStates::EvaluateCall(const ast::Call& node) {
@@ -138,7 +151,7 @@ RowStates::Part RowStates::EvaluateCall(const ast::Call& node) {
   Part result = Part::Agreed;
   for (size_t i = 0; i < parts.size(); ++i) {
     const Part part = Other(parts[i], node.args[i], fmt::format("`{}`", name));
-    if (part == Part::Lane) result = part;
+    result = Mixed(result, part);
   }
   return result;
 }
@@ -146,12 +159,13 @@ RowStates::Part RowStates::EvaluateCall(const ast::Call& node) {
 RowStates::Part RowStates::EvaluateConditional(const ast::Conditional& node) {
   const Part condition = Condition(node.condition);
   const Part a = Evaluate(node.then_value), b = Evaluate(node.else_value);
-  const bool sums = (a == Part::Sum || a == Part::Zero) && (b == Part::Sum || b == Part::Zero);
-  if (sums) return a == Part::Sum ? a : b;
+  const auto may_be_sum = [](Part part) {
+    return part == Part::Sum || part == Part::Zero || part == Part::Opaque;
+  };
+  if (may_be_sum(a) && may_be_sum(b)) return a == Part::Sum || b == Part::Zero ? a : b;
   if (a == b && a == Part::Max) return a;
   const Part x = Other(a, node.then_value, "a choice"), y = Other(b, node.else_value, "a choice");
-  const bool lane = condition == Part::Lane || x == Part::Lane || y == Part::Lane;
-  return lane ? Part::Lane : Part::Agreed;
+  return condition == Part::Lane ? condition : Mixed(x, y);
 }
 
 RowStates::Part RowStates::Condition(ast::ExprId id) { return Other(Evaluate(id), id, "a branch"); }
@@ -321,11 +335,11 @@ void RowStates::AssignRow(EntityId row, const ast::Assign& node) {
   const bool differs =
       part == Part::Lane || (lane_control_ > 0 && (part == Part::Agreed || part == Part::Zero));
   if (differs && report_) diags_.Emit(diag::kinds::RowLaneValue, range, NameOf(row));
-  state_.rows[row] = differs              ? RowState::Opaque
-                     : part == Part::Zero ? RowState::Zero
-                     : part == Part::Sum  ? RowState::PartialSum
-                     : part == Part::Max  ? RowState::PartialMax
-                                          : RowState::Agreed;
+  state_.rows[row] = differs || part == Part::Opaque ? RowState::Opaque
+                     : part == Part::Zero            ? RowState::Zero
+                     : part == Part::Sum             ? RowState::PartialSum
+                     : part == Part::Max             ? RowState::PartialMax
+                                                     : RowState::Agreed;
 }
 
 void RowStates::VisitAssign(ast::StmtId id, const ast::Assign& node) {

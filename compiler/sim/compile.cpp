@@ -137,7 +137,8 @@ class OpCompiler {
     const Slot condition = exprs_.Compile(op.condition);
     Add(Code::Assert, begin).slot[0] = condition;
   }
-  void Compile(const ir::RawCpp&) { AddPlain(Code::RawCpp); }
+  void Compile(const ir::RawCpp&) { AddPlain(Code::Opaque); }
+  void Compile(const ir::OpaqueCall&) { AddPlain(Code::Opaque); }
 
   // ---- fragments and memory ----
   void Compile(const ir::Decl& op) {

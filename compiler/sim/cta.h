@@ -152,6 +152,10 @@ void ResolveStall(Cta& cta);
 void InitRegisters(Cta& cta);
 void ExecSetMaxNReg(Warp& w);
 
+// exec_opaque.cpp. How a message names code that is not simulated.
+std::string OpaqueName(const ir::OpNode& node);
+void ExecOpaque(Warp& w, const FlatOp& op);
+
 // exec_wgmma.cpp
 // Blocks the warp for its warpgroup. True: all four are here; they are unblocked and have gone past
 // their ops.

@@ -276,8 +276,8 @@ bool Execute(Warp& w, const FlatOp& op) {
         cta.launch->error_op = w.pc;
       }
       return true;
-    case Code::RawCpp:
-      cta.findings().Add(diag::kinds::SimOpaqueCode, cta.Loc(w), {});
+    case Code::Opaque:
+      ExecOpaque(w, op);
       return true;
     default:
       return ExecutePipeline(w, op);

@@ -75,7 +75,7 @@ enum class Code : uint8_t {
   LdMatrix,
   ErrorLatch,
   Assert,  // host part: slot[0] must hold
-  RawCpp,
+  Opaque,
 };
 
 struct FlatOp {

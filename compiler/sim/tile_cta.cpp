@@ -225,7 +225,11 @@ void TileCta::Exec(const ir::Assert& op, Threads threads, int) {
 }
 
 void TileCta::Exec(const ir::RawCpp&, Threads, int) {
-  launch_.findings.Add(diag::kinds::SimOpaqueCode, loc_, {});
+  launch_.findings.Add(diag::kinds::SimOpaqueCode, loc_, {}, std::string("`__cpp__` code"));
+}
+
+void TileCta::Exec(const ir::OpaqueCall& op, Threads, int) {
+  launch_.findings.Add(diag::kinds::SimOpaqueCode, loc_, {}, OpaqueName(ir::OpNode(op)));
 }
 
 }  // namespace choreo::sim

@@ -97,6 +97,10 @@ class TileCta {
               std::vector<std::vector<int64_t>>& counts);
   void Exec(const ir::EventWait& op, Threads threads, int scope);
   void Exec(const ir::EventTrigger& op, Threads threads, int scope);
+  // Counts the threads; the generation of the barrier that they belong to.
+  int64_t Arrive(int64_t id, int64_t needed, Threads threads);
+  void Exec(const ir::NamedBarrierSync& op, Threads threads, int scope);
+  void Exec(const ir::NamedBarrierArrive& op, Threads threads, int scope);
   // Operations are complete when they are issued.
   void Exec(const ir::FutureWait&, Threads, int) {}
   void Exec(const ir::FutureMove&, Threads, int) {}
@@ -114,6 +118,7 @@ class TileCta {
   void Exec(const ir::InThreads& op, Threads threads, int scope);
   void Exec(const ir::Assert& op, Threads threads, int scope);
   void Exec(const ir::RawCpp& op, Threads threads, int scope);
+  void Exec(const ir::OpaqueCall& op, Threads threads, int scope);
   void Exec(const ir::SyncShared&, Threads, int) {}
   void Exec(const ir::SetMaxNReg&, Threads, int) {}
 
@@ -178,6 +183,10 @@ class TileCta {
   std::vector<std::vector<EventSlot>> events_;                        // by storage, slot
   // By storage, thread: the next generation of a scalar event, the last order of a ring.
   std::vector<std::vector<int64_t>> waits_, triggers_;
+  struct NamedBarrier {
+    int64_t arrived = 0, complete = 0;  // threads of the current generation; generations
+  };
+  std::map<int64_t, NamedBarrier> barriers_;  // by id
   struct Blocked {
     ir::Loc loc;
     std::string what;

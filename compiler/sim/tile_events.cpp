@@ -117,6 +117,30 @@ void TileCta::Exec(const ir::EventWait& op, Threads threads, int) {
           [&turn] { return turn.slot->complete > turn.generation; });
 }
 
+void TileCta::Exec(const ir::NamedBarrierSync& op, Threads threads, int) {
+  const int64_t id = EvalInt(op.id, threads[0]);
+  const int64_t generation = Arrive(id, op.threads, threads);
+  // A single strand executes both sides one after the other.
+  if (!concurrent()) return;
+  WaitFor(fmt::format("named barrier {}", id), threads,
+          [this, id, generation] { return barriers_[id].complete > generation; });
+}
+
+void TileCta::Exec(const ir::NamedBarrierArrive& op, Threads threads, int) {
+  Arrive(EvalInt(op.id, threads[0]), op.threads, threads);
+}
+
+int64_t TileCta::Arrive(int64_t id, int64_t needed, Threads threads) {
+  NamedBarrier& barrier = barriers_[id];
+  const int64_t generation = barrier.complete;
+  barrier.arrived += static_cast<int64_t>(threads.size());
+  if (barrier.arrived >= needed) {
+    barrier.arrived -= needed;
+    ++barrier.complete;
+  }
+  return generation;
+}
+
 void TileCta::Exec(const ir::EventTrigger& op, Threads threads, int) {
   const Turn turn = TurnOf(op.event, op.order, threads, triggers_);
   if (stop_) return;

@@ -286,6 +286,7 @@ class TilePlanner {
     loads_[op.future] = &op;
     Together(op, UnitFor((Of(op.src) | Of(op.dst)) & kOnGroup));
   }
+  void Plan(const ir::NamedBarrierSync&) { plan_.concurrent_ = true; }
   void Plan(const ir::EventWait&) { plan_.concurrent_ = true; }
 
   // ---- generations ----

@@ -6,13 +6,7 @@
 // alone.
 #pragma once
 
-#include <cstdio>
-
-#include "../harness/run.h"
-#include "choreo/runtime.h"
-#include "harness/options.h"
-#include "harness/report.h"
-#include "harness/session.h"
+#include "harness/driver.h"
 
 namespace attention {
 
@@ -22,24 +16,8 @@ using harness::kExitNoDevice;
 // tensor, limit, stream)` launches the input generator on a [rows, Dim] view.
 template <class T, int Dim, class Attend, class Fill>
 int Main(const char* kernel, int argc, char** argv, Attend attend, Fill fill) {
-  return harness::ExitStatus(kernel, [&] {
-    const Options options = ParseOptions(argc, argv);
-    if (options.help) {
-      std::printf("%s", UsageText(kernel).c_str());
-      return true;
-    }
-    const choreo::Device device = choreo::current_device();
-    const ShapeDefaults defaults = DefaultShapes(device.simulated);
-    Report report(kernel, ElementName<T>(), device, options);
-    bool passed = true;
-    for (const int64_t seq : options.seqs.empty() ? defaults.seqs : options.seqs) {
-      const Shape shape = MakeShape(options, defaults, seq, Dim);
-      Session<T, Attend, Fill> session(shape, options, device, attend, fill, report);
-      passed = session.Run() && passed;
-    }
-    report.Close(passed);
-    return passed;
-  });
+  return internal::RunDriver<T, Dim>(
+      kernel, argc, argv, Grid::OneTileEach, [&](const Options&) { return attend; }, fill);
 }
 
 }  // namespace attention

@@ -29,6 +29,10 @@ CUresult Encode(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, voi
   return fake.encode_result;
 }
 
+int64_t Number(cudaStream_t stream) {
+  return static_cast<int64_t>(reinterpret_cast<uintptr_t>(stream));
+}
+
 void* Allocate(size_t bytes) {
   ++fake.allocations;
   return std::aligned_alloc(256, (bytes + 255) / 256 * 256);
@@ -52,7 +56,7 @@ const char* cudaGetErrorString(cudaError_t) { return "it failed"; }
 const char* cudaGetErrorName(cudaError_t) { return "cudaErrorOfTheFake"; }
 
 cudaError_t cudaGetDevice(int* device) {
-  *device = 0;
+  *device = fake.device;
   return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int) { return cudaSuccess; }
@@ -90,12 +94,16 @@ cudaError_t cudaMemset(void* memory, int value, size_t bytes) {
   return fake.fault;
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind,
-                            cudaStream_t) {
+                            cudaStream_t stream) {
+  fake.stream_calls.push_back(Number(stream));
   std::memcpy(to, from, bytes);
   return fake.fault;
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return fake.fault; }
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  fake.stream_calls.push_back(-Number(stream));
+  return fake.fault;
+}
 cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
   *status = cudaStreamCaptureStatusNone;
   return cudaSuccess;

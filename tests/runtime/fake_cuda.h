@@ -25,7 +25,10 @@ struct FakeCuda {
   std::vector<Encoded> encoded;
   CUresult encode_result = CUDA_SUCCESS;
   int capability_major = 9, capability_minor = 0;
+  int device = 0;  // the current one
   int allocations = 0;
+  // Streams in the order of copies and of synchronisations, the latter negated.
+  std::vector<int64_t> stream_calls;
   // Called with the arguments of a launch.
   std::function<void(void** arguments)> kernel = [](void**) {};
   // Sticky, like that of a context whose kernel faulted: everything that waits returns it.

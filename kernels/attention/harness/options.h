@@ -16,11 +16,14 @@ namespace attention {
 using harness::kMaxExtent;
 using harness::UsageError;
 
+inline constexpr int64_t kMaxCtas = int64_t{1} << 20;
+
 struct Options {
   int64_t batch = -1, heads = -1, kv_heads = -1;  // -1: the default of the target
   std::vector<int64_t> seqs;                      // empty: the defaults of the target
   int64_t warmup = 50, repeat = 200, rounds = 3, idle_ms = 0;
-  int64_t check_repeat = 0;
+  int64_t check_repeat = 0, check_streams = 0;
+  int64_t ctas = 0;  // of a persistent kernel; 0: the default of the target
   int64_t offset = 0;
   uint32_t seed = 42;
   std::string json;
@@ -44,7 +47,16 @@ inline ShapeDefaults DefaultShapes(bool simulated) {
   return {4, 32, {4096, 8192, 16384}};
 }
 
-inline std::string UsageText(const std::string& kernel) {
+// Persistent kernels have an option and a variable more.
+enum class Grid { OneTileEach, Persistent };
+
+inline std::string UsageText(const std::string& kernel, Grid grid = Grid::OneTileEach) {
+  std::string ctas, fixed_cost;
+  if (grid == Grid::Persistent) {
+    ctas = "  --ctas N          CTAs of the grid (SMs of the device; simulator: 4)\n";
+    fixed_cost =
+        ", CHOREO_SCHED_FIXED_COST\n  (estimated cost of a tile, where a KV tile costs 2: 4)";
+  }
   return "usage: " + kernel +
          " [options]\n"
          "  --batch N         batch size (4; simulator: 1)\n"
@@ -57,11 +69,17 @@ inline std::string UsageText(const std::string& kernel) {
          "  --rounds N        timed rounds; the median is reported (3)\n"
          "  --idle-ms N       pause before each round (0)\n"
          "  --check-repeat N  launch N times more and compare the outputs bitwise (0)\n"
+         "  --check-streams N launch two shapes N times on two streams at once, and compare the\n"
+         "                    outputs bitwise with those of each alone (0); the two are a length\n"
+         "                    and the next of --seq, or for a single length two batch sizes\n" +
+         ctas +
          "  --offset N        start Q that many elements into its buffer (0), to try misalignment\n"
          "  --no-verify       skip verification, only time\n"
          "  --json FILE       write one JSON object a line for every measurement\n"
          "environment: MHA_SEQ (as --seq), CHOREO_DISABLE_TIMING=1 (verify only; the attention\n"
-         "  kernel is then the first launch)\n"
+         "  kernel is then the first launch)" +
+         fixed_cost +
+         "\n"
          "exit status: 0 passed, 1 failed, 2 wrong usage, 77 no sm_90 device\n";
 }
 
@@ -74,7 +92,7 @@ inline void ApplyEnvironment(Options& options) {
   options.timing = harness::TimingWanted();
 }
 
-inline void ApplyOption(Options& options, const harness::CommandOption& option) {
+inline void ApplyOption(Options& options, const harness::CommandOption& option, Grid grid) {
   const std::string where = "option `" + std::string(option.name) + "`";
   int64_t seed = options.seed;
   const harness::IntegerOption fields[] = {
@@ -87,12 +105,16 @@ inline void ApplyOption(Options& options, const harness::CommandOption& option) 
       {"--rounds", &options.rounds, 1, 1'000},
       {"--idle-ms", &options.idle_ms, 0, 3'600'000},
       {"--check-repeat", &options.check_repeat, 0, 1'000'000},
+      {"--check-streams", &options.check_streams, 0, 1'000'000},
       {"--offset", &options.offset, 0, 4096},
   };
   if (option.name == "--seq") {
     options.seqs = harness::ParseIntegers(where, harness::Required(where, option.value));
   } else if (option.name == "--json") {
     options.json = std::string(harness::Required(where, option.value));
+  } else if (option.name == "--ctas" && grid == Grid::Persistent) {
+    options.ctas =
+        harness::ParseInteger(where, harness::Required(where, option.value), 1, kMaxCtas);
   } else if (!harness::TakeInteger(fields, option)) {
     throw harness::UnknownOption(option.name);
   }
@@ -101,7 +123,7 @@ inline void ApplyOption(Options& options, const harness::CommandOption& option) 
 
 }  // namespace internal
 
-inline Options ParseOptions(int argc, char** argv) {
+inline Options ParseOptions(int argc, char** argv, Grid grid = Grid::OneTileEach) {
   Options options;
   internal::ApplyEnvironment(options);
   for (int i = 1; i < argc; ++i) {
@@ -114,7 +136,7 @@ inline Options ParseOptions(int argc, char** argv) {
       options.verify = false;
       continue;
     }
-    internal::ApplyOption(options, harness::NextOption(argc, argv, i));
+    internal::ApplyOption(options, harness::NextOption(argc, argv, i), grid);
   }
   if (!options.verify && !options.timing) {
     throw UsageError("--no-verify together with CHOREO_DISABLE_TIMING=1 leaves nothing to do");

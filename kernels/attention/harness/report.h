@@ -6,6 +6,7 @@
 #include <cinttypes>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,13 @@
 namespace attention {
 
 using harness::JsonLine;
+
+// The task lists of a persistent kernel, and what they cost apart from it.
+struct ScheduleFigures {
+  int64_t ctas, tasks, fixed_cost;
+  double imbalance;  // estimated load of the heaviest CTA over the mean
+  double build_ms, upload_ms;
+};
 
 class Report {
  public:
@@ -32,6 +40,7 @@ class Report {
   }
 
   void Begin(const Shape& shape) {
+    schedule_.reset();
     std::printf("%s  B=%" PRId64 " H=%" PRId64 " Hkv=%" PRId64 " S=%" PRId64 " D=%" PRId64
                 "  seed %u\n",
                 element_.c_str(), shape.batch, shape.heads, shape.kv_heads, shape.seq, shape.dim,
@@ -41,6 +50,17 @@ class Report {
   void Note(const char* what, const std::string& text) {
     std::printf("  %-8s %s\n", what, text.c_str());
     std::fflush(stdout);
+  }
+
+  // Rows of this shape from here on tell the schedule.
+  void Scheduled(const Shape& shape, const ScheduleFigures& figures) {
+    schedule_ = figures;
+    Note("schedule",
+         harness::Format("%" PRId64 " CTAs, %" PRId64
+                         " tasks, heaviest %.4f x the mean; built in %.3f ms, uploaded in %.3f ms",
+                         figures.ctas, figures.tasks, figures.imbalance, figures.build_ms,
+                         figures.upload_ms));
+    Write(Row("schedule", shape));
   }
 
   void Verified(const Shape& shape, const Verification& v, bool guards_intact) {
@@ -84,6 +104,21 @@ class Report {
                                    different == 0 ? "ok" : "FAILED", launches, different));
     Write(Row("repeat", shape)
               .Add("ok", different == 0)
+              .Add("launches", launches)
+              .Add("different", different));
+  }
+
+  void Interleaved(const Shape& shape, const Shape& other, int64_t launches, int64_t different) {
+    const bool ok = different == 0;
+    Note("streams", harness::Format("%s: %" PRId64 " launches of B=%" PRId64 " S=%" PRId64
+                                    " and of B=%" PRId64 " S=%" PRId64 " on two streams, %" PRId64
+                                    " with an output that differs bitwise",
+                                    ok ? "ok" : "FAILED", launches, shape.batch, shape.seq,
+                                    other.batch, other.seq, different));
+    Write(Row("streams", shape)
+              .Add("ok", ok)
+              .Add("other_batch", other.batch)
+              .Add("other_seq", other.seq)
               .Add("launches", launches)
               .Add("different", different));
   }
@@ -144,6 +179,14 @@ class Report {
         .Add("device", device_.name)
         .Add("sm_count", static_cast<int64_t>(device_.sm_count))
         .Add("simulated", device_.simulated);
+    if (schedule_.has_value()) {
+      line.Add("ctas", schedule_->ctas)
+          .Add("tasks", schedule_->tasks)
+          .Add("fixed_cost", schedule_->fixed_cost)
+          .Add("imbalance", schedule_->imbalance)
+          .Add("schedule_build_ms", schedule_->build_ms)
+          .Add("schedule_upload_ms", schedule_->upload_ms);
+    }
     return line;
   }
 
@@ -153,6 +196,7 @@ class Report {
   choreo::Device device_;
   const Options& options_;
   harness::JsonFile json_;
+  std::optional<ScheduleFigures> schedule_;  // of the shape at hand
 };
 
 }  // namespace attention

@@ -68,6 +68,29 @@ __device__ __forceinline__ void unpack(float (&to)[2 * N], const uint32_t (&from
   for (int i = 0; i < 2 * N; ++i) to[i] = unpack<T>(from[i >> 1], i & 1);
 }
 
+// A 16-bit fragment as an array of its elements, for functions that take one, and back.
+template <class T, int N>
+__device__ __forceinline__ void to_elements(T (&to)[2 * N], const uint32_t (&from)[N]) {
+  static_assert(sizeof(T) == 2);
+#pragma unroll
+  for (int i = 0; i < 2 * N; ++i) {
+    const auto bits = static_cast<uint16_t>(from[i >> 1] >> (16 * (i & 1)));
+    __builtin_memcpy(&to[i], &bits, 2);
+  }
+}
+
+template <class T, int N>
+__device__ __forceinline__ void from_elements(uint32_t (&to)[N], const T (&from)[2 * N]) {
+  static_assert(sizeof(T) == 2);
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    uint16_t low, high;
+    __builtin_memcpy(&low, &from[2 * i], 2);
+    __builtin_memcpy(&high, &from[2 * i + 1], 2);
+    to[i] = low | static_cast<uint32_t>(high) << 16;
+  }
+}
+
 // Combines the values of the four lanes that own a row; all four get the result.
 __device__ __forceinline__ float quad_max(float x) {
   x = fmaxf(x, ptx::shfl_sync_bfly<1>(x));
