@@ -233,7 +233,7 @@ const Replay::Acquired* Replay::GuardOf(size_t agent, int step, const TileUse& u
     const bool reader_triggers = totals_[wait.event].contains(reader);
     const bool guards = Guards(wait.event, wait.trigger % slots, key);
     const int rank = guards && beside               ? 5
-                     : guards                       ? 4
+                     : guards && MayGuard(wait.event, use.storage) ? 4
                      : beside && reader_triggers    ? 3
                      : beside                       ? 2
                      : guards_.contains(wait.event) ? 0
