@@ -235,10 +235,6 @@ mha_v2_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
         turn_of_2_waits = turn_of_2_waits + 1;
       }
       __syncwarp();
-      // 85: inthreads.async (p > 0) {
-      if (warp / 4 - 1 > 0) {
-        ptx::nanosleep((warp / 4 - 1) * 400);
-      }
       // 104: foreach {bn} in [kv_bound] {
       for (int bn = 0; bn < kv_bound; ++bn) {
         // 105: k_slot = k_pipe_order % K_STAGES;
@@ -561,7 +557,7 @@ choreo::status mha_v2_noexcept(choreo::view<const choreo::bf16, 4> Q,
 #line 166 "kernels/attention/v2_manual_s2_1p2c_tma.co"
 
 
-#line 565 "v2_manual_s2_1p2c_tma.cu"
+#line 561 "v2_manual_s2_1p2c_tma.cu"
 
 // ---- fill_input, line 168 of kernels/attention/v2_manual_s2_1p2c_tma.co
 namespace choreo_gen {
