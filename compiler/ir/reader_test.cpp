@@ -158,6 +158,7 @@ TEST(ReaderTest, MutatedTextNeverCrashes) {
   for (int round = 0; round < 3000; ++round) {
     std::string text = original;
     for (int edits = 1 + static_cast<int>(random() % 4); edits > 0; --edits) {
+      if (text.empty()) text = "{";
       const size_t at = random() % text.size();
       const size_t length = random() % 12;
       switch (random() % 4) {

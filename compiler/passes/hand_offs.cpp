@@ -74,8 +74,8 @@ bool HoldsAnyWait(const WarpStep& step) {
   return std::any_of(step.body.begin(), step.body.end(), HoldsAnyWait);
 }
 
-// Whether the warp, once it has triggered the event for the last time, waits for nothing more in this
-// turn of the block.
+// Whether the warp, once it has triggered the event for the last time, waits for nothing more in
+// this turn of the block.
 bool RunsOutBehind(const Steps& steps, ir::StorageId event) {
   for (size_t i = steps.size(); i-- > 0;) {
     if (Holds(steps[i], event, Kind::Trigger)) {
@@ -106,8 +106,8 @@ class Proof {
     });
   }
 
-  // Whether the waiter, once the trigger has come, needs nobody any more to come to its next wait for
-  // the event. Warps of which each does so can wait for one another there.
+  // Whether the waiter, once the trigger has come, needs nobody any more to come to its next wait
+  // for the event. Warps of which each does so can wait for one another there.
   bool WaiterComesByItself() const {
     const auto wait = OnlyPlace(waiter_, event_, Kind::Wait);
     const auto trigger = OnlyPlace(trigger_, event_, Kind::Trigger);
@@ -121,7 +121,8 @@ class Proof {
       if (&by > &steps[trigger->at]) break;
       if (by.kind != Kind::Wait || !by.whole_warp || by.event == event_) continue;
       // All that the waiter triggers in a turn, the last behind its wait, comes before the trigger.
-      if (kernel_.storages[by.event].ready || !Paired(*wait, Kind::Trigger, *trigger, Kind::Wait, by))
+      if (kernel_.storages[by.event].ready ||
+          !Paired(*wait, Kind::Trigger, *trigger, Kind::Wait, by))
         continue;
       const bool last = std::none_of(
           steps.begin() + static_cast<std::ptrdiff_t>(trigger->at), steps.end(),
@@ -134,8 +135,8 @@ class Proof {
  private:
   static constexpr int64_t kNothing = -1000;
 
-  // Whether the waiter does the one with the event as often a turn as the other warp the other, and all
-  // of it in these two blocks.
+  // Whether the waiter does the one with the event as often a turn as the other warp the other, and
+  // all of it in these two blocks.
   bool Paired(const Place& wait, Kind mine, const Place& trigger, Kind theirs,
               const WarpStep& step) const {
     const ir::StorageId event = step.event;
@@ -149,8 +150,8 @@ class Proof {
     return a && b && *a == *b;
   }
 
-  // Whether a wait of the waiter in front of that for the event has what it needs once the trigger has
-  // come: a slot of a ready ring that the triggering warp itself has released before.
+  // Whether a wait of the waiter in front of that for the event has what it needs once the trigger
+  // has come: a slot of a ready ring that the triggering warp itself has released before.
   bool IsServedBefore(const Place& wait, const Place& trigger, const WarpStep& step) const {
     if (step.kind != Kind::Wait) return false;
     const ir::Storage& ring = kernel_.storages[step.event];
@@ -160,10 +161,9 @@ class Proof {
       return passes::Holds(before, step.event, Kind::Wait);
     });
     const auto trigger_at = trigger.block->begin() + static_cast<std::ptrdiff_t>(trigger.at);
-    const bool all_before =
-        std::none_of(trigger_at, trigger.block->end(), [&](const WarpStep& later) {
-          return passes::Holds(later, step.event, Kind::Trigger);
-        });
+    const bool all_before = std::none_of(
+        trigger_at, trigger.block->end(),
+        [&](const WarpStep& later) { return passes::Holds(later, step.event, Kind::Trigger); });
     return all_before && in_front <= std::max(ring.array_size, 1);
   }
 

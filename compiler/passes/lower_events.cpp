@@ -1,8 +1,8 @@
 // lower-events: every event becomes a ring of mbarriers behind the tiles in shared memory, a wait
-// the wait for slot and parity of its order, a trigger an arrival of an elected thread; a hand-off of
-// which a named barrier holds all that is needed (see hand_offs.h) becomes one. A TMA load
-// is issued where it is bound to its event: until then nothing can have waited for it. A load that
-// its own path waits for completes on an event of its own.
+// the wait for slot and parity of its order, a trigger an arrival of an elected thread; a hand-off
+// of which a named barrier holds all that is needed (see hand_offs.h) becomes one. A TMA load is
+// issued where it is bound to its event: until then nothing can have waited for it. A load that its
+// own path waits for completes on an event of its own.
 #include <algorithm>
 #include <optional>
 #include <utility>

@@ -131,6 +131,7 @@ class ParallelLowering {
     const bool whole_warps = scope_.current().whole_warps();
     scope_.Enter(narrowed);
     const ThreadSet active = scope_.current().active;
+    const bool divides_warps = !scope_.current().whole_warps();
     const bool was_in_role_body = std::exchange(in_role_body_, narrowed.async);
     ir::If branch{narrowed.predicate, Rewrite(narrowed.body, group_size), {}};
     in_role_body_ = was_in_role_body;
@@ -144,7 +145,7 @@ class ParallelLowering {
       out.ops.push_back({loc, ir::CtaBarrier{}});
     } else if (in_role_body_ && last) {
       return;  // nothing follows
-    } else if (whole_warps) {
+    } else if (whole_warps && divides_warps) {
       // Lanes of one warp reconverge; where only some lanes came by there is no warp to join.
       out.ops.push_back({loc, ir::SyncWarp{}});
     }
