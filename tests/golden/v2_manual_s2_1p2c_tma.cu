@@ -194,6 +194,14 @@ mha_v2_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
       // role p > 0: threads 128 to 383
       // 86: call croq::cuda::setreg_inc(240);
       ptx::setmaxnreg_inc<240>();
+      // 110: qk = mma.row.row.async acc_s, q_shared.subspan(WG_M, DIM).at(cid, 0), k_buf[k_slot];
+      const uint64_t q_shared_desc =
+          choreo::make_smem_desc<128>(choreo::shared_address(q_shared), 16, 1024);
+      const uint64_t k_buf_desc =
+          choreo::make_smem_desc<128>(choreo::shared_address(k_buf), 16, 1024);
+      // 149: mma.row.col acc_o, acc_s_cast, v_buf[v_slot];
+      const uint64_t v_buf_desc =
+          choreo::make_smem_desc<128>(choreo::shared_address(v_buf), 16384, 1024);
       // 87: cid = p - 1;
       const int cid = p - 1;
       // 89: frag f32 [WG_M] scores_max {-inf};
@@ -234,7 +242,6 @@ mha_v2_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
             static_cast<int>(turn_of_2_waits & 1));
         turn_of_2_waits = turn_of_2_waits + 1;
       }
-      __syncwarp();
       // 104: foreach {bn} in [kv_bound] {
       for (int bn = 0; bn < kv_bound; ++bn) {
         // 105: k_slot = k_pipe_order % K_STAGES;
@@ -247,19 +254,19 @@ mha_v2_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
         ptx::mbarrier_wait_parity(choreo::shared_address(kf + static_cast<int>(k_pipe_order % 2)),
             static_cast<int>((k_pipe_order / 2) & 1));
         // 110: qk = mma.row.row.async acc_s, q_shared.subspan(WG_M, DIM).at(cid, 0), k_buf[k_slot];
-        const uint64_t q_shared_desc =
-            choreo::make_smem_desc<128>(choreo::shared_address(q_shared) + cid * 8192, 16, 1024);
-        const uint64_t k_buf_desc = choreo::make_smem_desc<128>(
-            choreo::shared_address(k_buf) + static_cast<int>(k_slot) * 32768, 16, 1024);
+        const uint64_t q_shared_tile =
+            q_shared_desc + static_cast<uint64_t>(static_cast<uint32_t>(cid * 512));
+        const uint64_t k_buf_tile = k_buf_desc
+            + static_cast<uint64_t>(static_cast<uint32_t>(static_cast<int>(k_slot) * 2048));
         ptx::wgmma_fence();
-        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_desc, k_buf_desc, 0);
-        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_desc + 2, k_buf_desc + 2, 1);
-        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_desc + 4, k_buf_desc + 4, 1);
-        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_desc + 6, k_buf_desc + 6, 1);
-        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_desc + 1024, k_buf_desc + 1024, 1);
-        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_desc + 1026, k_buf_desc + 1026, 1);
-        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_desc + 1028, k_buf_desc + 1028, 1);
-        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_desc + 1030, k_buf_desc + 1030, 1);
+        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_tile, k_buf_tile, 0);
+        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_tile + 2, k_buf_tile + 2, 1);
+        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_tile + 4, k_buf_tile + 4, 1);
+        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_tile + 6, k_buf_tile + 6, 1);
+        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_tile + 1024, k_buf_tile + 1024, 1);
+        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_tile + 1026, k_buf_tile + 1026, 1);
+        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_tile + 1028, k_buf_tile + 1028, 1);
+        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_tile + 1030, k_buf_tile + 1030, 1);
         ptx::wgmma_commit_group();
         // 112: inthreads (p == 1) trigger turn_of_2;
         if (p == 1) {
@@ -267,14 +274,12 @@ mha_v2_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
             ptx::mbarrier_arrive(choreo::shared_address(turn_of_2));
           }
         }
-        __syncwarp();
         // 113: inthreads (p == 2) trigger turn_of_1;
         if (p == 2) {
           if (lane == 0) {
             ptx::mbarrier_arrive(choreo::shared_address(turn_of_1));
           }
         }
-        __syncwarp();
         // 115: wait qk;
         ptx::wgmma_wait_group<0>();
         ptx::tie(acc_s);
@@ -368,36 +373,34 @@ mha_v2_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
               static_cast<int>(turn_of_1_waits & 1));
           turn_of_1_waits = turn_of_1_waits + 1;
         }
-        __syncwarp();
         // 147: inthreads (p == 2) wait turn_of_2;
         if (p == 2) {
           ptx::mbarrier_wait_parity(choreo::shared_address(turn_of_2),
               static_cast<int>(turn_of_2_waits & 1));
           turn_of_2_waits = turn_of_2_waits + 1;
         }
-        __syncwarp();
         // 149: mma.row.col acc_o, acc_s_cast, v_buf[v_slot];
-        const uint64_t v_buf_desc = choreo::make_smem_desc<128>(
-            choreo::shared_address(v_buf) + static_cast<int>(v_slot) * 32768, 16384, 1024);
+        const uint64_t v_buf_tile = v_buf_desc
+            + static_cast<uint64_t>(static_cast<uint32_t>(static_cast<int>(v_slot) * 2048));
         ptx::tie(acc_o);
         ptx::tie(acc_s_cast);
         ptx::wgmma_fence();
         ptx::wgmma_m64n128k16_f32_bf16_rs<1>(acc_o, acc_s_cast[0], acc_s_cast[1], acc_s_cast[2],
-            acc_s_cast[3], v_buf_desc, 1);
+            acc_s_cast[3], v_buf_tile, 1);
         ptx::wgmma_m64n128k16_f32_bf16_rs<1>(acc_o, acc_s_cast[4], acc_s_cast[5], acc_s_cast[6],
-            acc_s_cast[7], v_buf_desc + 128, 1);
+            acc_s_cast[7], v_buf_tile + 128, 1);
         ptx::wgmma_m64n128k16_f32_bf16_rs<1>(acc_o, acc_s_cast[8], acc_s_cast[9], acc_s_cast[10],
-            acc_s_cast[11], v_buf_desc + 256, 1);
+            acc_s_cast[11], v_buf_tile + 256, 1);
         ptx::wgmma_m64n128k16_f32_bf16_rs<1>(acc_o, acc_s_cast[12], acc_s_cast[13], acc_s_cast[14],
-            acc_s_cast[15], v_buf_desc + 384, 1);
+            acc_s_cast[15], v_buf_tile + 384, 1);
         ptx::wgmma_m64n128k16_f32_bf16_rs<1>(acc_o, acc_s_cast[16], acc_s_cast[17], acc_s_cast[18],
-            acc_s_cast[19], v_buf_desc + 512, 1);
+            acc_s_cast[19], v_buf_tile + 512, 1);
         ptx::wgmma_m64n128k16_f32_bf16_rs<1>(acc_o, acc_s_cast[20], acc_s_cast[21], acc_s_cast[22],
-            acc_s_cast[23], v_buf_desc + 640, 1);
+            acc_s_cast[23], v_buf_tile + 640, 1);
         ptx::wgmma_m64n128k16_f32_bf16_rs<1>(acc_o, acc_s_cast[24], acc_s_cast[25], acc_s_cast[26],
-            acc_s_cast[27], v_buf_desc + 768, 1);
+            acc_s_cast[27], v_buf_tile + 768, 1);
         ptx::wgmma_m64n128k16_f32_bf16_rs<1>(acc_o, acc_s_cast[28], acc_s_cast[29], acc_s_cast[30],
-            acc_s_cast[31], v_buf_desc + 896, 1);
+            acc_s_cast[31], v_buf_tile + 896, 1);
         ptx::wgmma_commit_group();
         ptx::wgmma_wait_group<0>();
         ptx::tie(acc_o);
@@ -413,7 +416,6 @@ mha_v2_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
           ptx::mbarrier_arrive(choreo::shared_address(turn_of_2));
         }
       }
-      __syncwarp();
       // 156: apply {i} in scores_scale.span
       #pragma unroll
       for (int e = 0; e < 2; ++e) {
@@ -557,7 +559,7 @@ choreo::status mha_v2_noexcept(choreo::view<const choreo::bf16, 4> Q,
 #line 166 "kernels/attention/v2_manual_s2_1p2c_tma.co"
 
 
-#line 561 "v2_manual_s2_1p2c_tma.cu"
+#line 563 "v2_manual_s2_1p2c_tma.cu"
 
 // ---- fill_input, line 168 of kernels/attention/v2_manual_s2_1p2c_tma.co
 namespace choreo_gen {
