@@ -1,7 +1,7 @@
-// hoist-descriptors: a WGMMA descriptor of a tile that a loop chooses (a slot of a ring, the rows of
-// a warpgroup) is that of the storage's start, made once a role, plus the way to the tile in units of
-// the descriptor. The address field has 14 bits and shared memory fewer than 2^14 such units, so
-// that the sum never carries into the fields behind it (PTX manual, "Matrix descriptor").
+// hoist-descriptors: a WGMMA descriptor of a tile that a loop chooses (a slot of a ring, the rows
+// of a warpgroup) is that of the storage's start, made once a role, plus the way to the tile in
+// units of the descriptor. The address field has 14 bits and shared memory fewer than 2^14 such
+// units, so that the sum never carries into the fields behind it (PTX manual, "Matrix descriptor").
 #include <map>
 #include <tuple>
 
@@ -18,11 +18,9 @@ class Hoisting {
  public:
   explicit Hoisting(ir::Kernel& kernel) : kernel_(kernel), build_(kernel) {}
 
-  // Roles are units of their own; the rest of the kernel is one.
-  void Run() {
-    Roles(kernel_.body);
-    Unit(kernel_.body);
-  }
+  // In roles alone: v1, which has none, waits for copies anyway and was 2 % slower with the values
+  // that then live through its loop.
+  void Run() { Roles(kernel_.body); }
 
  private:
   using Key = std::tuple<ir::StorageId, int32_t, int32_t, int32_t>;
@@ -56,15 +54,9 @@ class Hoisting {
     return let == nullptr ? nullptr : std::get_if<ir::SmemDesc>(&kernel_.exprs[let->value].node);
   }
 
-  static bool IsRole(const ir::Op& op) {
-    const auto* narrowed = std::get_if<ir::InThreads>(&op.node);
-    return narrowed != nullptr && narrowed->async;
-  }
-
   // Those that a loop makes again and again.
   void FindBases(const ir::Region& region, bool in_loop) {
     for (const ir::Op& op : region.ops) {
-      if (IsRole(op)) continue;
       const ir::SmemDesc* desc = DescriptorOf(op);
       if (desc != nullptr && in_loop &&
           KnownDivisor(kernel_, desc->byte_offset) % kDescriptorUnit == 0) {
@@ -79,8 +71,8 @@ class Hoisting {
             {op.loc, ir::Let{var, build_.Desc(id, build_.Int(0), leading, stride, swizzle)}});
         continue;
       }
-      const bool loops = std::holds_alternative<ir::For>(op.node) ||
-                         std::holds_alternative<ir::While>(op.node);
+      const bool loops =
+          std::holds_alternative<ir::For>(op.node) || std::holds_alternative<ir::While>(op.node);
       ir::VisitRegions(op, [&](const ir::Region& inner) { FindBases(inner, in_loop || loops); });
     }
   }
@@ -88,10 +80,9 @@ class Hoisting {
   void UseBases(ir::Region& region) {
     std::vector<ir::Op> out;
     for (ir::Op& op : region.ops) {
-      if (!IsRole(op)) ir::VisitRegions(op, [&](ir::Region& inner) { UseBases(inner); });
+      ir::VisitRegions(op, [&](ir::Region& inner) { UseBases(inner); });
       const ir::SmemDesc* desc = DescriptorOf(op);
-      if (desc == nullptr ||
-          KnownDivisor(kernel_, desc->byte_offset) % kDescriptorUnit != 0) {
+      if (desc == nullptr || KnownDivisor(kernel_, desc->byte_offset) % kDescriptorUnit != 0) {
         out.push_back(std::move(op));
         continue;
       }
@@ -117,9 +108,9 @@ class Hoisting {
 
   ir::Kernel& kernel_;
   ir::ExprBuilder build_;
-  std::map<Key, ir::VarId> bases_;    // of this unit
-  ir::VarSubstitution replaced_;      // descriptors that are their base's
-  std::vector<ir::Op> first_;         // what makes the bases
+  std::map<Key, ir::VarId> bases_;  // of this unit
+  ir::VarSubstitution replaced_;    // descriptors that are their base's
+  std::vector<ir::Op> first_;       // what makes the bases
 };
 
 }  // namespace

@@ -1,8 +1,9 @@
-// stagger-roles: warpgroups of one role that issue MMAs in step meet at the tensor core together and
-// leave it idle together, and nothing in their loops ever changes that. Those that start later compute
-// while others multiply. The time is about that of one 64×128×128 MMA; it passes in front of the
-// role's first MMA, behind the waits for its operands if these stand there too. Roles whose program
-// itself says when a warpgroup goes on, by sleeping or by waits of some of them, are left alone.
+// stagger-roles: warpgroups of one role that issue MMAs in step meet at the tensor core together
+// and leave it idle together, and nothing in their loops ever changes that. Those that start later
+// compute while others multiply. The time is about that of one 64×128×128 MMA; it passes in front
+// of the role's first MMA, behind the waits for its operands if these stand there too. Roles whose
+// program itself says when a warpgroup goes on, by sleeping or by waits of some of them, are left
+// alone.
 #include <algorithm>
 
 #include "ir/walk.h"
@@ -12,7 +13,8 @@
 namespace choreo::passes {
 namespace {
 
-constexpr int kNanoseconds = 400;  // measured on an H200 with 64×128×128 MMAs: docs/en/tuning-log.md
+constexpr int kNanoseconds =
+    400;  // measured on an H200 with 64×128×128 MMAs: docs/en/tuning-log.md
 
 bool Multiplies(const ir::Op& op) {
   bool found = std::holds_alternative<ir::WgmmaFence>(op.node);
@@ -38,7 +40,8 @@ class Staggering {
         scope_.Enter(*parallel);
         Walk(parallel->body);
         scope_.Leave();
-      } else if (auto* role = std::get_if<ir::InThreads>(&op.node); role != nullptr && role->async) {
+      } else if (auto* role = std::get_if<ir::InThreads>(&op.node);
+                 role != nullptr && role->async) {
         scope_.Enter(*role);
         if (!IsPaced(role->body)) Stagger(role->body, op.loc);
         scope_.Leave();

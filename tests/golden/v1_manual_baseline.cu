@@ -60,11 +60,6 @@ mha_v1_kernel(const __nv_bfloat16* __restrict__ Q, int64_t Q_stride0, int64_t Q_
   const int batch = block / choreo::cdiv<int>(S, 128) / H;
   const int lane_row = warp % 4 * 16 + lane / 4;
   const int lane_column = lane % 4 * 2;
-  // 53: mma.row.row acc_s, q_s.chunkat(wgm, _), k_s;
-  const uint64_t q_s_desc = choreo::make_smem_desc<128>(choreo::shared_address(q_s), 16, 1024);
-  const uint64_t k_s_desc = choreo::make_smem_desc<128>(choreo::shared_address(k_s), 16, 1024);
-  // 82: mma.row.col acc_o, acc_s_cast, v_s;
-  const uint64_t v_s_desc = choreo::make_smem_desc<128>(choreo::shared_address(v_s), 16384, 1024);
   // 33: bm = cdiv(Q_SEQ, BLOCK_M) - 1 - tile;
   const int bm = choreo::cdiv<int>(S, 128) - 1 - tile;
   // 39: q_s = dma.copy.swiz<SWIZ> Q_head.subspan(BLOCK_M, DIM).at(bm, 0) => shared;
@@ -142,16 +137,18 @@ mha_v1_kernel(const __nv_bfloat16* __restrict__ Q, int64_t Q_stride0, int64_t Q_
     }
     ptx::cp_async_commit_group();
     // 53: mma.row.row acc_s, q_s.chunkat(wgm, _), k_s;
-    const uint64_t q_s_tile = q_s_desc + static_cast<uint64_t>(static_cast<uint32_t>(wgm * 512));
+    const uint64_t q_s_desc =
+        choreo::make_smem_desc<128>(choreo::shared_address(q_s) + wgm * 8192, 16, 1024);
+    const uint64_t k_s_desc = choreo::make_smem_desc<128>(choreo::shared_address(k_s), 16, 1024);
     ptx::wgmma_fence();
-    ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_s_tile, k_s_desc, 0);
-    ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_s_tile + 2, k_s_desc + 2, 1);
-    ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_s_tile + 4, k_s_desc + 4, 1);
-    ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_s_tile + 6, k_s_desc + 6, 1);
-    ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_s_tile + 1024, k_s_desc + 1024, 1);
-    ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_s_tile + 1026, k_s_desc + 1026, 1);
-    ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_s_tile + 1028, k_s_desc + 1028, 1);
-    ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_s_tile + 1030, k_s_desc + 1030, 1);
+    ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_s_desc, k_s_desc, 0);
+    ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_s_desc + 2, k_s_desc + 2, 1);
+    ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_s_desc + 4, k_s_desc + 4, 1);
+    ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_s_desc + 6, k_s_desc + 6, 1);
+    ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_s_desc + 1024, k_s_desc + 1024, 1);
+    ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_s_desc + 1026, k_s_desc + 1026, 1);
+    ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_s_desc + 1028, k_s_desc + 1028, 1);
+    ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_s_desc + 1030, k_s_desc + 1030, 1);
     ptx::wgmma_commit_group();
     ptx::wgmma_wait_group<0>();
     ptx::tie(acc_s);
@@ -236,6 +233,7 @@ mha_v1_kernel(const __nv_bfloat16* __restrict__ Q, int64_t Q_stride0, int64_t Q_
     ptx::fence_proxy_async_shared_cta();
     __syncthreads();
     // 82: mma.row.col acc_o, acc_s_cast, v_s;
+    const uint64_t v_s_desc = choreo::make_smem_desc<128>(choreo::shared_address(v_s), 16384, 1024);
     ptx::tie(acc_o);
     ptx::tie(acc_s_cast);
     ptx::wgmma_fence();
@@ -383,7 +381,7 @@ choreo::status mha_v1_noexcept(choreo::view<const choreo::bf16, 4> Q,
 #line 92 "kernels/attention/v1_manual_baseline.co"
 
 
-#line 387 "v1_manual_baseline.cu"
+#line 385 "v1_manual_baseline.cu"
 
 // ---- fill_input, line 94 of kernels/attention/v1_manual_baseline.co
 namespace choreo_gen {
