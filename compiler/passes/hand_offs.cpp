@@ -69,9 +69,17 @@ size_t Sites(const Steps& steps, ir::StorageId event, Kind kind) {
   return sites;
 }
 
-bool HoldsAnyWait(const WarpStep& step) {
-  if (step.kind != Kind::Loop) return step.kind == Kind::Wait;
-  return std::any_of(step.body.begin(), step.body.end(), HoldsAnyWait);
+bool MayBlock(const WarpStep& step) {
+  if (step.kind != Kind::Loop) return step.kind == Kind::Wait || step.kind == Kind::Barrier;
+  return std::any_of(step.body.begin(), step.body.end(), MayBlock);
+}
+
+// Whether the warp may have to wait for others outside of the block, be it before its first turn or
+// between two of them.
+bool MayBlockOutside(const Steps& steps, const Steps& block) {
+  return &steps != &block && std::any_of(steps.begin(), steps.end(), [&](const WarpStep& step) {
+    return step.kind == Kind::Loop ? MayBlockOutside(step.body, block) : MayBlock(step);
+  });
 }
 
 // Whether the warp, once it has triggered the event for the last time, waits for nothing more in
@@ -81,7 +89,7 @@ bool RunsOutBehind(const Steps& steps, ir::StorageId event) {
     if (Holds(steps[i], event, Kind::Trigger)) {
       return steps[i].kind != Kind::Loop || RunsOutBehind(steps[i].body, event);
     }
-    if (HoldsAnyWait(steps[i])) return false;
+    if (MayBlock(steps[i])) return false;
   }
   return false;
 }
@@ -114,8 +122,9 @@ class Proof {
     if (!wait || !trigger || !kernel_.storages[event_].ready) return false;
     const Steps& block = *wait->block;
     const Steps& steps = *trigger->block;
+    if (waiter_.may_block || MayBlockOutside(waiter_.steps, block)) return false;
     for (size_t i = 0; i < wait->at; ++i) {
-      if (HoldsAnyWait(block[i]) && !IsServedBefore(*wait, *trigger, block[i])) return false;
+      if (MayBlock(block[i]) && !IsServedBefore(*wait, *trigger, block[i])) return false;
     }
     for (const WarpStep& by : steps) {
       if (&by > &steps[trigger->at]) break;
@@ -247,25 +256,26 @@ class HandOffs {
     return true;
   }
 
-  // Warps of one path that trigger everything together: what one of them does behind a wait cannot
-  // be what another needs to come to it. (At a named barrier they wait for one another.)
+  // Warps of one path that wait, trigger and meet at barriers all together: what one of them does
+  // behind a wait cannot be what another needs to come to it. (At a named barrier they wait for one
+  // another.)
   bool ActTogether(const std::vector<int>& warps) {
     constexpr int kWarps = kWarpgroupSize / kWarpSize;
-    const auto triggers = [&](int warp) {
+    const auto ops_of = [&](int warp) {
       std::vector<const ir::Op*> ops;
-      CollectTriggers(EventsOf(warp).steps, ops);
+      CollectOps(EventsOf(warp).steps, ops);
       return ops;
     };
     return std::all_of(warps.begin(), warps.end(), [&](int warp) {
-      return warp / kWarps == warps[0] / kWarps && triggers(warp) == triggers(warps[0]) &&
-             EventsOf(warp).unknown == EventsOf(warps[0]).unknown;
+      return warp / kWarps == warps[0] / kWarps && ops_of(warp) == ops_of(warps[0]) &&
+             EventsOf(warp).unknown == EventsOf(warps[0]).unknown && !EventsOf(warp).narrows;
     });
   }
 
-  static void CollectTriggers(const Steps& steps, std::vector<const ir::Op*>& out) {
+  static void CollectOps(const Steps& steps, std::vector<const ir::Op*>& out) {
     for (const WarpStep& step : steps) {
-      if (step.kind == Kind::Trigger) out.push_back(step.op);
-      CollectTriggers(step.body, out);
+      out.push_back(step.op);
+      CollectOps(step.body, out);
     }
   }
 
