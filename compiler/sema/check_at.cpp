@@ -118,6 +118,25 @@ void Checker::CheckTileBounds(ast::ExprId id, size_t axis, const Value& start, c
   }
 }
 
+// A window of a tensor stands anywhere: it may cross an edge, and some of the windows that a
+// variable places may lie outside, as the rows above and below an image do. All of them may not.
+void Checker::CheckWindowBounds(ast::ExprId id, size_t axis, const Value& start, const Extent& tile,
+                                const Extent& whole) {
+  const auto extent = PolyOf(tile);
+  Value last = start;
+  if (!last.poly && last.constant) last.poly = Poly::Constant(*last.constant);
+  const auto end = last.poly && extent ? Add(*last.poly, *extent) : std::nullopt;
+  last.poly = end ? Sub(*end, Poly::Constant(1)) : std::nullopt;
+  last.constant.reset();
+  bool below = false, always = false;
+  const auto all_leave = [&](const Value& index, bool under) {
+    return CanLeave(index, PolyOf(whole), &below, &always) && always && below == under;
+  };
+  if (!all_leave(start, false) && !all_leave(last, true)) return;
+  Report(diag::kinds::TileOutside, file_.exprs[id].range, RangeText(start), tile.text, axis,
+         whole.text);
+}
+
 Value Checker::CheckElement(ast::ExprId id, const ast::MethodCall& node, const Value& base) {
   const std::vector<Argument> args = Arguments(node.args);
   const SourceRange range = file_.exprs[id].range;

@@ -262,9 +262,14 @@ Value Checker::CheckFrom(ast::ExprId id, const ast::MethodCall& node) {
   for (size_t i = 0; i < args.size(); ++i) {
     if (!NeedInteger(args[i].expr, args[i].value, "an offset of `.from`")) {
       failed = true;
-    } else if (window->strides.empty()) {
+    } else if (!window->strides.empty()) {
+      continue;
+    } else if (tensor.type.storage == ast::StorageClass::Global) {
+      CheckWindowBounds(args[i].expr, i, args[i].value, base.type.extents[i],
+                        tensor.type.extents[i]);
+    } else {
       CheckTileBounds(args[i].expr, i, args[i].value, base.type.extents[i], tensor.type.extents[i],
-                      tensor.type.storage == ast::StorageClass::Global);
+                      false);
     }
   }
   if (failed) return ErrorValue();

@@ -170,6 +170,8 @@ class Checker {
   std::optional<Value> AsTile(const Value& value) const;
   bool NeedClosed(ast::ExprId id, const Value& value);
   const Value* BaseOf(ast::ExprId id, const ast::MethodCall& node);
+  void CheckWindowBounds(ast::ExprId id, size_t axis, const Value& start, const Extent& tile,
+                         const Extent& whole);
   void CheckTileBounds(ast::ExprId id, size_t axis, const Value& start, const Extent& tile,
                        const Extent& whole, bool may_have_tail);
 
