@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <unordered_map>
 
+#include "driver/dimensions.h"
 #include "sim/numeric.h"
 
 namespace choreo::driver {
@@ -28,63 +28,6 @@ uint64_t Mix(uint64_t x) {
 const ir::VarRef* AsVar(const ir::Kernel& kernel, ir::ExprId id) {
   return id.valid() ? std::get_if<ir::VarRef>(&kernel.exprs[id].node) : nullptr;
 }
-
-const std::string* Find(const std::vector<ShapeValue>& shape, std::string_view name) {
-  for (const ShapeValue& value : shape) {
-    if (value.name == name) return &value.text;
-  }
-  return nullptr;
-}
-
-// Values of dimensions by variable: those that are given, then those that assertions make equal.
-class Dimensions {
- public:
-  Dimensions(const ir::Kernel& kernel, const std::vector<ShapeValue>& shape) : kernel_(kernel) {
-    for (size_t i = 0; i < kernel.vars.size(); ++i) {
-      const ir::VarId var = kernel.vars.IdAt(i);
-      if (kernel.vars[var].kind != ir::VarKind::Dim) continue;
-      if (const std::string* text = Find(shape, kernel.vars[var].name)) texts_[var] = *text;
-    }
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (const ir::Op& op : kernel.host.body.ops) {
-        const auto* assertion = std::get_if<ir::Assert>(&op.node);
-        if (assertion != nullptr) changed = Equate(assertion->condition) || changed;
-      }
-    }
-  }
-
-  const std::string* Text(ir::VarId var) const {
-    const auto at = texts_.find(var);
-    return at == texts_.end() ? nullptr : &at->second;
-  }
-
- private:
-  // Whether the condition, an equality or several joined by `&&`, gave a dimension its value.
-  bool Equate(ir::ExprId condition) {
-    const auto* binary = std::get_if<ir::Binary>(&kernel_.exprs[condition].node);
-    if (binary == nullptr) return false;
-    if (binary->op == ir::BinaryOp::And) {
-      const bool left = Equate(binary->left);
-      return Equate(binary->right) || left;
-    }
-    const ir::VarRef* left = AsVar(kernel_, binary->left);
-    const ir::VarRef* right = AsVar(kernel_, binary->right);
-    if (binary->op != ir::BinaryOp::Eq || left == nullptr || right == nullptr) return false;
-    return Adopt(left->var, right->var) || Adopt(right->var, left->var);
-  }
-
-  bool Adopt(ir::VarId to, ir::VarId from) {
-    if (kernel_.vars[to].kind != ir::VarKind::Dim || texts_.contains(to)) return false;
-    const std::string* text = Text(from);
-    if (text == nullptr) return false;
-    texts_[to] = *text;
-    return true;
-  }
-
-  const ir::Kernel& kernel_;
-  std::unordered_map<ir::VarId, std::string> texts_;
-};
 
 // Calls f(name, variable) for each dimension and scalar parameter, in order, each once.
 template <class F>
@@ -254,12 +197,22 @@ std::vector<std::string> ShapeNames(const ir::Kernel& kernel) {
   return names;
 }
 
+std::vector<ShapeValue> Determined(const ir::Kernel& kernel, const std::vector<ShapeValue>& shape) {
+  const Dimensions dims(kernel, shape);
+  std::vector<ShapeValue> values = shape;
+  ForEachName(kernel, [&](const std::string& name, ir::VarId var) {
+    const std::string* text = dims.Text(var);
+    if (text != nullptr && Find(values, name) == nullptr) values.push_back({name, *text});
+  });
+  return values;
+}
+
 std::vector<std::string> MissingNames(const ir::Kernel& kernel,
                                       const std::vector<ShapeValue>& shape) {
   const Dimensions dims(kernel, shape);
   std::vector<std::string> missing;
   ForEachName(kernel, [&](const std::string& name, ir::VarId var) {
-    if (dims.Text(var) == nullptr && Find(shape, name) == nullptr) missing.push_back(name);
+    if (dims.Text(var) == nullptr) missing.push_back(name);
   });
   return missing;
 }

@@ -1,6 +1,6 @@
 // Arguments of a tile function made from `--shape B=1,S=512`: tensors of those extents, row-major,
-// filled with a deterministic hash, and scalars. Dimensions that a host assertion `assert(A == B)`
-// makes equal are given once.
+// filled with a deterministic hash, and scalars. Dimensions that a host assertion determines,
+// such as `assert(A == B)`, need not be given.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +31,8 @@ struct ArgumentValue {
 
 // Names of the symbolic dimensions and scalar parameters of a kernel, in order of appearance.
 std::vector<std::string> ShapeNames(const ir::Kernel& kernel);
+// `shape`, and the names of the kernel whose value follows from it.
+std::vector<ShapeValue> Determined(const ir::Kernel& kernel, const std::vector<ShapeValue>& shape);
 // Those without a value.
 std::vector<std::string> MissingNames(const ir::Kernel& kernel,
                                       const std::vector<ShapeValue>& shape);

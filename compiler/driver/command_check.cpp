@@ -36,9 +36,9 @@ class Check {
 
   void Run() {
     const ir::Module& module = *session_.compilation().lowered;
-    if (!Select(module) || !NamesAreKnown()) return;
+    if (!Select(module) || !NamesAreKnown(module)) return;
     for (const ir::Kernel* kernel : kernels_) {
-      const std::vector<std::string> missing = MissingNames(*kernel, shape_);
+      const std::vector<std::string> missing = Missing(module, *kernel);
       // What `--shape` does not reach is left out, unless nothing would be left or it was asked
       // for.
       if (missing.empty()) {
@@ -68,7 +68,10 @@ class Check {
     std::vector<std::string> names;
     for (const ir::Kernel& kernel : module.kernels) {
       names.push_back(kernel.name);
-      if (options_.kernel.empty() || kernel.name == options_.kernel) kernels_.push_back(&kernel);
+      // What makes inputs is executed with the kernel that it makes them for.
+      const bool selected =
+          options_.kernel.empty() ? !MakesInputs(module, kernel) : kernel.name == options_.kernel;
+      if (selected) kernels_.push_back(&kernel);
     }
     if (kernels_.empty()) {
       session_.diags().Emit(kinds::UnknownTileFunction, SourceRange(), options_.kernel,
@@ -76,17 +79,33 @@ class Check {
       return false;
     }
     any_complete_ = std::any_of(kernels_.begin(), kernels_.end(), [&](const ir::Kernel* kernel) {
-      return MissingNames(*kernel, shape_).empty();
+      return Missing(module, *kernel).empty();
     });
     return true;
   }
 
-  bool NamesAreKnown() {
+  // Names without a value: of the kernel, then of what makes its inputs.
+  std::vector<std::string> Missing(const ir::Module& module, const ir::Kernel& kernel) const {
+    std::vector<std::string> missing = MissingNames(kernel, shape_);
+    const ir::Kernel* inputs = InputsOf(module, kernel);
+    if (inputs == nullptr) return missing;
+    const std::vector<ShapeValue> values = Determined(kernel, shape_);
+    for (const std::string& name : MissingNames(*inputs, values)) {
+      if (std::find(missing.begin(), missing.end(), name) == missing.end()) missing.push_back(name);
+    }
+    return missing;
+  }
+
+  bool NamesAreKnown(const ir::Module& module) {
     std::vector<std::string> known;
-    for (const ir::Kernel* kernel : kernels_) {
-      for (const std::string& name : ShapeNames(*kernel)) {
+    const auto learn = [&](const ir::Kernel& kernel) {
+      for (const std::string& name : ShapeNames(kernel)) {
         if (std::find(known.begin(), known.end(), name) == known.end()) known.push_back(name);
       }
+    };
+    for (const ir::Kernel* kernel : kernels_) {
+      learn(*kernel);
+      if (const ir::Kernel* inputs = InputsOf(module, *kernel)) learn(*inputs);
     }
     bool ok = true;
     for (const ShapeValue& value : shape_) {
@@ -115,6 +134,7 @@ class Check {
     sim::Trace trace;
     ExecutionOptions how{view ? 1 : options_.schedules, options_.seed, options_.cta};
     if (view || !options_.trace.empty()) how.trace = &trace;
+    how.inputs = InputsOf(module, kernel);
     const auto execution = Execute(module, kernel, shape_, how, session_.compilation().sources,
                                    File(), session_.diags());
     if (!execution) return;

@@ -1,5 +1,6 @@
 #include "driver/execute.h"
 
+#include <algorithm>
 #include <cstring>
 #include <set>
 #include <tuple>
@@ -71,6 +72,10 @@ class Executor {
     return count;
   }
 
+  void NoSuchInput(const ir::Kernel& inputs, const std::string& param, const std::string& kernel) {
+    diags_.Emit(diag::kinds::NoSuchInput, Where(inputs.loc), inputs.name, param, kernel);
+  }
+
   void Refused(const ir::Kernel& kernel, const choreo::error& error) {
     diags_.Emit(diag::kinds::CallRefused, Where(kernel.loc), error.what());
   }
@@ -95,7 +100,69 @@ class Executor {
   bool assert_reported_ = false;
 };
 
+// What `inputs` made, by parameter of the kernel; empty: nothing.
+using MadeInputs = std::vector<std::vector<uint8_t>>;
+
+// The kernel's parameter that stands for parameter `index` of `inputs`; none if no tensor of that
+// name, type and extents is there.
+std::optional<size_t> Counterpart(const ir::Kernel& kernel, const std::vector<ArgumentValue>& given,
+                                  const ir::Param& param, const ArgumentValue& made) {
+  for (size_t i = 0; i < kernel.params.size(); ++i) {
+    const ir::Param& other = kernel.params[i];
+    if (other.name != param.name) continue;
+    const bool same = other.shaped && other.elem == param.elem && given[i].extents == made.extents;
+    return same ? std::optional(i) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// Executes `inputs` on the arguments of the kernel.
+std::optional<MadeInputs> MakeInputs(const ir::Module& module, const ir::Kernel& kernel,
+                                     const ir::Kernel& inputs, const std::vector<ShapeValue>& shape,
+                                     Execution& execution, Executor& executor,
+                                     diag::Emitter& diags) {
+  const auto given = MakeArguments(kernel, shape, diags);
+  auto made = given ? MakeArguments(inputs, Determined(kernel, shape), diags) : std::nullopt;
+  if (!made) return std::nullopt;
+  std::vector<size_t> places(inputs.params.size());
+  for (size_t i = 0; i < inputs.params.size(); ++i) {
+    if (!inputs.params[i].shaped) continue;
+    const auto place = Counterpart(kernel, *given, inputs.params[i], (*made)[i]);
+    if (!place) {
+      executor.NoSuchInput(inputs, inputs.params[i].name, kernel.name);
+      return std::nullopt;
+    }
+    places[i] = *place;
+    (*made)[i].bytes = (*given)[*place].bytes;
+  }
+  try {
+    const std::vector<sim::Argument> arguments = ToSimArguments(inputs, *made);
+    execution.findings += executor.Report(inputs, sim::Run(module, inputs.name, arguments), 0);
+  } catch (const choreo::error& error) {
+    executor.Refused(inputs, error);
+    return std::nullopt;
+  }
+  MadeInputs result(kernel.params.size());
+  for (size_t i = 0; i < inputs.params.size(); ++i) {
+    if (inputs.params[i].written) result[places[i]] = std::move((*made)[i].bytes);
+  }
+  return result;
+}
+
 }  // namespace
+
+const ir::Kernel* InputsOf(const ir::Module& module, const ir::Kernel& kernel) {
+  const std::string name = kernel.name + "_inputs";
+  for (const ir::Kernel& other : module.kernels) {
+    if (other.name == name) return &other;
+  }
+  return nullptr;
+}
+
+bool MakesInputs(const ir::Module& module, const ir::Kernel& kernel) {
+  return std::any_of(module.kernels.begin(), module.kernels.end(),
+                     [&](const ir::Kernel& other) { return InputsOf(module, other) == &kernel; });
+}
 
 std::optional<Execution> Execute(const ir::Module& module, const ir::Kernel& kernel,
                                  const std::vector<ShapeValue>& shape,
@@ -103,9 +170,18 @@ std::optional<Execution> Execute(const ir::Module& module, const ir::Kernel& ker
                                  FileId file, diag::Emitter& diags) {
   Execution execution;
   Executor executor(module, sources, file, diags);
+  MadeInputs made(kernel.params.size());
+  if (options.inputs != nullptr) {
+    auto inputs = MakeInputs(module, kernel, *options.inputs, shape, execution, executor, diags);
+    if (!inputs) return std::nullopt;
+    made = std::move(*inputs);
+  }
   for (uint64_t i = 0; i < options.schedules; ++i) {
     auto values = MakeArguments(kernel, shape, diags);
     if (!values) return std::nullopt;
+    for (size_t p = 0; p < made.size(); ++p) {
+      if (!made[p].empty()) (*values)[p].bytes = made[p];
+    }
     sim::RunOptions run;
     // Seed 0 means the default schedule.
     run.schedule_seed = i == 0 ? 0 : options.seed + i - 1;

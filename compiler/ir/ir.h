@@ -241,6 +241,13 @@ struct TensorMap {
   friend bool operator==(const TensorMap&, const TensorMap&) = default;
 };
 
+// A promise of the program: a launch stores each element of this written parameter exactly once.
+// Executions check it.
+struct Cover {
+  int32_t param = 0;
+  int32_t line = 0, column = 0;  // of the promise
+};
+
 struct HostPart {
   Region body;                 // scalar lets and asserts before `parallel`, in order
   std::array<ExprId, 3> grid;  // x, y, z extents (s64), set by the host plan; invalid: 1
@@ -252,6 +259,7 @@ struct HostPart {
   int64_t shared_bytes = 0;  // dynamic shared memory of a CTA
   std::vector<HostCheck> checks;
   std::vector<TensorMap> maps;
+  std::vector<Cover> covers;
   std::vector<VarId> block_vars;  // grid coordinates, outermost first as written
   std::vector<ExprId> block_bounds;
 };

@@ -151,6 +151,15 @@ void TableFields(Self& self, F&& f)
 
 template <class Self, class F>
 void TableFields(Self& self, F&& f)
+  requires std::is_same_v<std::remove_cv_t<Self>, Cover>
+{
+  f("param", self.param);
+  f("line", self.line);
+  f("column", self.column);
+}
+
+template <class Self, class F>
+void TableFields(Self& self, F&& f)
   requires std::is_same_v<std::remove_cv_t<Self>, HostPart>
 {
   f("grid", self.grid);
@@ -162,6 +171,7 @@ void TableFields(Self& self, F&& f)
   f("shared_bytes", self.shared_bytes);
   f("checks", self.checks);
   f("maps", self.maps);
+  f("covers", self.covers);
   f("block_vars", self.block_vars);
   f("block_bounds", self.block_bounds);
   f("body", self.body);
@@ -178,7 +188,7 @@ template <class T>
 concept HasTableFields = requires(T& value) { TableFields(value, [](const char*, auto&) {}); };
 // Structs that are written as one `(field=value …)` inside a list.
 template <class T>
-concept TupleLike =
-    std::is_same_v<T, View::Axis> || std::is_same_v<T, HostCheck> || std::is_same_v<T, TensorMap>;
+concept TupleLike = std::is_same_v<T, View::Axis> || std::is_same_v<T, HostCheck> ||
+                    std::is_same_v<T, TensorMap> || std::is_same_v<T, Cover>;
 
 }  // namespace choreo::ir

@@ -266,6 +266,12 @@ void KernelVerifier::CheckHost() {
       Report("a host check of axis {} of parameter {}", check.axis, check.param);
     }
   }
+  for (const Cover& cover : host.covers) {
+    const auto param = static_cast<size_t>(cover.param);
+    if (cover.param < 0 || param >= kernel_.params.size() || !kernel_.params[param].shaped) {
+      Report("the promise to cover parameter {}, which is not shaped", cover.param);
+    }
+  }
   CheckMaps();
   if (!IsLowered()) return;
   if (host.threads < 1 || host.threads > 1024) {

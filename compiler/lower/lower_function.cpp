@@ -80,6 +80,14 @@ void Lowering::LaunchAttributes(const std::vector<ast::Attribute>& attributes) {
       kernel_.host.min_blocks = static_cast<int32_t>(value(1).value_or(1));
     } else if (attribute.name.text == "maxnreg") {
       kernel_.host.max_registers = static_cast<int32_t>(value(0).value_or(0));
+    } else if (attribute.name.text == "covers") {
+      const ir::Loc loc = LocOf(attribute.name.range);
+      for (const ast::ExprId arg : attribute.args) {
+        const auto storage = std::get<ir::StorageId>(bindings_.at(in_.sema.refs.at(arg)));
+        kernel_.host.covers.push_back({kernel_.storages[storage].param_index,
+                                       static_cast<int32_t>(loc.line),
+                                       static_cast<int32_t>(loc.column)});
+      }
     } else {
       NotLowered(attribute.name.range, fmt::format("attribute `{}`", attribute.name.text));
     }

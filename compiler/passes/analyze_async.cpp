@@ -40,7 +40,8 @@ class Analysis {
   Analysis(const ir::Kernel& kernel, const Agents& agents, Findings& findings,
            Obligations& obligations, bool opaque)
       : in_{kernel, agents, findings, skipped_, obligations, reported_},
-        builder_(kernel, agents),
+        elements_(kernel),
+        builder_(kernel, agents, elements_),
         opaque_(opaque) {}
 
   void Run() {
@@ -60,7 +61,7 @@ class Analysis {
 
  private:
   void Judge() {
-    const std::vector<Launch> launches = SampleLaunches(in_.kernel);
+    const std::vector<Launch> launches = SampleLaunches(in_.kernel, elements_);
     std::vector<std::vector<Trace>> runs;
     size_t steps = 0;
     for (const Launch& launch : launches) {
@@ -139,6 +140,7 @@ class Analysis {
   Findings skipped_;
   Reported reported_;
   CheckInputs in_;
+  ReadElements elements_;
   TraceBuilder builder_;
   bool opaque_;
 };

@@ -57,6 +57,50 @@ const Step* Replay::PublisherOf(const Access& write) const {
   return nullptr;
 }
 
+// Whether the event gives tiles back: a trigger of it binds no loads.
+bool Replay::IsRelease(EventId event) const {
+  for (const Trace& trace : traces_) {
+    for (const Step& step : trace.steps) {
+      if (step.kind == StepKind::EventTrigger && EventOf(step) == event)
+        return IsPlainTrigger(step);
+    }
+  }
+  return false;
+}
+
+// The step of the agent's fill of the tile before this step; -1: none.
+int Replay::FillBefore(size_t agent, int step, const TileUse& use) const {
+  for (int i = step - 1; i >= 0; --i) {
+    for (const TileUse& other : StepAt(agent, i).tiles) {
+      if (other.write && other.storage == use.storage && other.slot == use.slot) return i;
+    }
+  }
+  return -1;
+}
+
+bool Replay::WaitsForFill(const Step& step, const TileUse& use) const {
+  if (step.kind != StepKind::EventWait) return false;
+  const auto full = published_.find({EventOf(step), TriggerOf(step)});
+  return full != published_.end() && full->second.contains({use.storage, *use.slot});
+}
+
+// Whether a read that meets an unknown write is of the fill before it: the agent waited for that
+// one, and waits for the new one later, or not at all because nobody told it of one.
+bool Replay::ComesTooEarly(size_t agent, int step, const TileUse& use, const Access& write) const {
+  const auto& waits = states_[agent].waits;
+  const bool filled = std::any_of(waits.begin(), waits.end(), [&](const Acquired& wait) {
+    return wait.step < step && WaitsForFill(StepAt(agent, wait.step), use);
+  });
+  const Step* trigger = PublisherOf(write);
+  if (!filled || trigger == nullptr || write.agent == agent) return false;
+  if (Of(EventOf(*trigger)).ready) return true;
+  const auto& steps = traces_[agent].steps;
+  return std::any_of(steps.begin() + step, steps.end(), [&](const Step& later) {
+    return later.kind == StepKind::EventWait && EventOf(later) == EventOf(*trigger) &&
+           TriggerOf(later) == trigger->generation;
+  });
+}
+
 // The slot of `tile` that a generation tells to be full, if it is one.
 std::optional<int64_t> Replay::PublishedSlot(EventId event, int64_t trigger,
                                              ir::StorageId tile) const {
@@ -92,18 +136,14 @@ bool Replay::WrongSlot(size_t agent, int step, const TileUse& use, EventId full)
 // Whether the agent fills a slot again after a wait that stands for another slot: the waits right
 // before the two fills are not a whole number of turns apart.
 bool Replay::RefillsOtherSlot(size_t agent, int step, const TileUse& use) {
-  int before = -1;
-  for (int i = 0; i < step; ++i) {
-    for (const TileUse& other : StepAt(agent, i).tiles) {
-      if (other.write && other.storage == use.storage && other.slot == use.slot) before = i;
-    }
-  }
+  const int before = FillBefore(agent, step, use);
   const Acquired *first = nullptr, *last = nullptr;
   for (const Acquired& wait : states_[agent].waits) {
     if (wait.step < before) first = &wait;
     if (wait.step < step) last = &wait;
   }
   if (before < 0 || first == nullptr || first->event != last->event) return false;
+  if (!IsRelease(last->event) || !StandsBefore(agent, last->step, step)) return false;
   const int64_t slots = std::max(Of(last->event).array_size, 1);
   if ((last->wait - first->wait) % slots == 0) return false;
   in_.findings
@@ -182,19 +222,22 @@ bool Replay::StandsBefore(size_t agent, int wait, int fill) const {
 // else one in the block of the fill; else of an event that guards nothing else. The latest of them.
 const Replay::Acquired* Replay::GuardOf(size_t agent, int step, const TileUse& use, size_t reader) {
   const TileKey key{use.storage, *use.slot};
-  const Access& filled = tiles_[key].writes[0];
+  const int filled = FillBefore(agent, step, use);
   const Acquired* guard = nullptr;
   int best = 1;
   for (const Acquired& wait : states_[agent].waits) {
-    if (wait.trigger < 0 || (filled.agent == agent && wait.step < filled.step)) continue;
+    if (wait.trigger < 0 || wait.step < filled || wait.step > step) continue;
+    if (!IsRelease(wait.event)) continue;
     const int64_t slots = std::max(Of(wait.event).array_size, 1);
     const bool beside = StandsBefore(agent, wait.step, step);
     const bool reader_triggers = totals_[wait.event].contains(reader);
-    const int rank = Guards(wait.event, wait.trigger % slots, key) ? 4
-                     : beside && reader_triggers                   ? 3
-                     : beside                                      ? 2
-                     : guards_.contains(wait.event)                ? 0
-                                                                   : 1;
+    const bool guards = Guards(wait.event, wait.trigger % slots, key);
+    const int rank = guards && beside               ? 5
+                     : guards                       ? 4
+                     : beside && reader_triggers    ? 3
+                     : beside                       ? 2
+                     : guards_.contains(wait.event) ? 0
+                                                    : 1;
     if (rank < best) continue;
     best = rank;
     guard = &wait;
@@ -244,6 +287,13 @@ void Replay::RefilledEarly(size_t agent, int step, const TileUse& use, const Acc
   }
   const int released = static_cast<int>(release - traces_[read.agent].steps.data());
   if (read.step > released) {
+    // Filled once more since: the wait stands for the fill before.
+    for (int i = released + 1; i < read.step; ++i) {
+      if (WaitsForFill(StepAt(read.agent, i), read.use)) {
+        unguarded("without waiting for its release");
+        return;
+      }
+    }
     const Access fill{agent, step, -1, use};
     if (BelongsToNextFill(read, released, *release)) {
       ReadUnfilled(read.agent, read.step, read.use, fill);

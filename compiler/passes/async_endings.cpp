@@ -23,6 +23,9 @@ void Replay::BlameStuck() {
   for (const size_t agent : stuck) {
     if (NotReady(agent, waits_at(agent))) return;
   }
+  for (const size_t agent : stuck) {
+    if (Unequal(agent)) return;
+  }
   Finding& finding = endings_.Add(diag::kinds::EventDeadlock, waits_at(stuck[0]).op->loc,
                                   Of(EventOf(waits_at(stuck[0]))).name, Role(stuck[0]));
   for (size_t i = 1; i < stuck.size(); ++i) {
@@ -69,6 +72,19 @@ bool Replay::Shortage(size_t agent, const Step& wait) {
              total + (Of(event).ready ? std::max(Of(event).array_size, 1) : 0))
         .Note(last->op->loc, fmt::format("triggered here, by {}", Role(other)));
     return true;
+  }
+  return false;
+}
+
+// Nobody goes on, and later this agent would wait more often for an event than others trigger it:
+// the roles do not go through the same turns.
+bool Replay::Unequal(size_t agent) {
+  std::map<EventId, const Step*> last;
+  for (const Step& step : traces_[agent].steps) {
+    if (step.kind == StepKind::EventWait) last[EventOf(step)] = &step;
+  }
+  for (const auto& [event, wait] : last) {
+    if (Shortage(agent, *wait)) return true;
   }
   return false;
 }

@@ -8,14 +8,35 @@ namespace choreo::passes {
 
 using Rule = Obligations::Rule;
 
+// Whether a wait stands beside the fill of another tile, in another block than this fill.
+bool Replay::GuardsOther(size_t agent, int wait, int step, const TileUse& use) const {
+  const int block = StepAt(agent, wait).block;
+  if (block == StepAt(agent, step).block) return false;
+  for (int i = wait + 1; i < step && StepAt(agent, i).block == block; ++i) {
+    for (const TileUse& other : StepAt(agent, i).tiles) {
+      if (other.write && other.storage != use.storage) return true;
+    }
+  }
+  return false;
+}
+
 // Which event told this agent that the readers are done, if one did and no other.
-void Replay::NoteGuards(size_t agent, const TileUse& use, const TileState& tile) {
+void Replay::NoteGuards(size_t agent, int step, const TileUse& use, const TileState& tile) {
+  // Waits beside the fill are there for it; others count where there is none.
+  const auto& waits = states_[agent].waits;
+  const bool any_beside = std::any_of(waits.begin(), waits.end(), [&](const Acquired& wait) {
+    return StandsBefore(agent, wait.step, step);
+  });
   for (const Access& read : tile.reads) {
     if (read.agent == agent || !Known(agent, read)) continue;
     const Acquired* guard = nullptr;
     bool only = true;
     for (const Acquired& wait : states_[agent].waits) {
       if (wait.trigger < 0) continue;
+      if (any_beside ? !StandsBefore(agent, wait.step, step)
+                     : GuardsOther(agent, wait.step, step, use)) {
+        continue;
+      }
       const Knowledge& published = generations_.at({wait.event, wait.trigger}).published;
       const bool knew = read.instance >= 0 ? published.Knows(read.instance)
                                            : published.clock.size() > read.agent &&
@@ -79,6 +100,39 @@ void Replay::CheckStaleReads() {
         } else if (blamed_.ops.insert(step.op).second) {
           ReadAfterRelease(agent, static_cast<int>(i), use, *given->second);
         }
+      }
+    }
+  }
+}
+
+// An MMA reads for all threads of its warpgroup: none of them may be left out where the tile is
+// given back.
+void Replay::CheckReleasers() {
+  for (size_t agent = 0; agent < traces_.size(); ++agent) {
+    std::map<TileKey, std::pair<const Step*, const TileUse*>> read;
+    for (const Step& step : traces_[agent].steps) {
+      if (step.kind == StepKind::Mma) {
+        for (const TileUse& use : step.tiles) {
+          if (use.slot && !use.write) read[{use.storage, *use.slot}] = {&step, &use};
+        }
+      }
+      if (step.kind != StepKind::EventTrigger) continue;
+      const EventId event = EventOf(step);
+      for (const TileKey& tile : ReleasedBy(step)) {
+        const auto mma = read.find(tile);
+        if (mma == read.end()) continue;
+        const auto& [issue, use] = mma->second;
+        const auto& partners = issue->partners;
+        const bool all = std::all_of(partners.begin(), partners.end(), [&, event](size_t partner) {
+          return totals_.at(event).contains(partner);
+        });
+        if (all) continue;
+        in_.findings
+            .Add(diag::kinds::ReleasedBySome, step.op->loc, Of(event).name, TileName(*use),
+                 Role(agent))
+            .Note(use->loc, fmt::format("read here by all threads of warpgroup {}, of which only "
+                                        "some trigger `{}`",
+                                        in_.agents.all()[agent].warpgroup, Of(event).name));
       }
     }
   }

@@ -1,6 +1,7 @@
 #include "passes/async_launch.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "ir/builder.h"
@@ -98,7 +99,37 @@ bool HostAccepts(const ir::Kernel& kernel, Evaluator& evaluator) {
   return true;
 }
 
-std::optional<Evaluator> FindLaunch(const ir::Kernel& kernel, const Extents& extents, int tiles) {
+// `assert(TASKS == B * cdiv(S, 128))`: the dimension is what the other side makes it.
+void Determine(const ir::Kernel& kernel, Evaluator& evaluator) {
+  const auto adopt = [&](ir::ExprId to, ir::ExprId from) {
+    while (const auto* cast = std::get_if<ir::Cast>(&kernel.exprs[to].node)) to = cast->operand;
+    const auto* ref = std::get_if<ir::VarRef>(&kernel.exprs[to].node);
+    if (ref == nullptr || kernel.vars[ref->var].kind != ir::VarKind::Dim) return false;
+    const auto value = evaluator.Value(from);
+    if (value && *value >= 0) evaluator.Set(ref->var, value);
+    return true;
+  };
+  const std::function<void(ir::ExprId)> equate = [&](ir::ExprId condition) {
+    const auto* binary = std::get_if<ir::Binary>(&kernel.exprs[condition].node);
+    if (binary == nullptr) return;
+    if (binary->op == ir::BinaryOp::And) {
+      equate(binary->left);
+      equate(binary->right);
+    } else if (binary->op == ir::BinaryOp::Eq && !adopt(binary->left, binary->right)) {
+      adopt(binary->right, binary->left);
+    }
+  };
+  for (const ir::Op& op : kernel.host.body.ops) {
+    if (const auto* let = std::get_if<ir::Let>(&op.node)) {
+      evaluator.Set(let->var, evaluator.Value(let->value));
+    } else if (const auto* check = std::get_if<ir::Assert>(&op.node)) {
+      equate(check->condition);
+    }
+  }
+}
+
+std::optional<Evaluator> FindLaunch(const ir::Kernel& kernel, const ReadElements& elements,
+                                    const Extents& extents, int tiles) {
   int64_t factor = 1;
   for (int attempt = 0; attempt < kMostTries; ++attempt, factor *= 2) {
     Values values(kernel.vars.size());
@@ -107,7 +138,8 @@ std::optional<Evaluator> FindLaunch(const ir::Kernel& kernel, const Extents& ext
       if (IsLaunchVar(var)) values[i] = extents.TileOf(i) * tiles * factor;
       if (var.type == Elem::kBool && var.kind == ir::VarKind::Param) values[i] = 1;
     }
-    Evaluator evaluator(kernel, std::move(values), tiles);
+    Evaluator evaluator(kernel, elements, std::move(values), tiles);
+    Determine(kernel, evaluator);
     if (HostAccepts(kernel, evaluator)) return evaluator;
   }
   return std::nullopt;
@@ -123,7 +155,7 @@ int LongestRing(const ir::Kernel& kernel) {
   return longest;
 }
 
-std::vector<Launch> SampleLaunches(const ir::Kernel& kernel) {
+std::vector<Launch> SampleLaunches(const ir::Kernel& kernel, const ReadElements& elements) {
   const int ring = LongestRing(kernel);
   std::vector<int> sizes = {1, 2, 3, ring + 1, 2 * ring + 3, 2 * ring + 4};
   std::sort(sizes.begin(), sizes.end());
@@ -131,7 +163,7 @@ std::vector<Launch> SampleLaunches(const ir::Kernel& kernel) {
   const Extents extents(kernel);
   std::vector<Launch> launches;
   for (const int tiles : sizes) {
-    const auto host = FindLaunch(kernel, extents, tiles);
+    const auto host = FindLaunch(kernel, elements, extents, tiles);
     if (!host) continue;
     for (const bool first : {false, true}) {
       Launch launch;
@@ -224,16 +256,13 @@ std::optional<int64_t> Evaluator::ValueOfCall(const ir::Call& node, Elem type) c
 std::optional<int64_t> Evaluator::Element(const ir::View& view) const {
   const ir::Storage& storage = kernel_.storages[view.storage];
   if (storage.kind != ir::StorageKind::Param) return std::nullopt;
-  if (kernel_.params[static_cast<size_t>(storage.param_index)].written) return std::nullopt;
-  // Growing along each axis: neighbours, such as the ends of a range of tasks, lie a few apart.
-  constexpr int64_t kStep = 3;
-  int64_t value = tiles_;
+  std::vector<int64_t> index;
   for (const ir::ExprId start : view.start) {
     const auto at = Value(start);
     if (!at) return std::nullopt;
-    value += kStep * *at;
+    index.push_back(*at);
   }
-  return ir::WrapToElem(value, storage.elem);
+  return elements_->Value(view.storage, index, tiles_);
 }
 
 }  // namespace choreo::passes

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ir/ir.h"
+#include "passes/async_elements.h"
 
 namespace choreo::passes {
 
@@ -24,16 +25,16 @@ struct Launch {
 };
 
 // Ascending by `tiles`. Empty: no launch was found that passes the asserts.
-std::vector<Launch> SampleLaunches(const ir::Kernel& kernel);
+std::vector<Launch> SampleLaunches(const ir::Kernel& kernel, const ReadElements& elements);
 // The slots of the longest ring of events; at least 1.
 int LongestRing(const ir::Kernel& kernel);
 
 // Integer expressions for one group of threads. Elements of parameters that the kernel only reads
-// have small made-up values, the same wherever they are read.
+// have made-up values.
 class Evaluator {
  public:
-  Evaluator(const ir::Kernel& kernel, Values values, int tiles)
-      : kernel_(kernel), values_(std::move(values)), tiles_(tiles) {}
+  Evaluator(const ir::Kernel& kernel, const ReadElements& elements, Values values, int tiles)
+      : kernel_(kernel), elements_(&elements), values_(std::move(values)), tiles_(tiles) {}
 
   std::optional<int64_t> Value(ir::ExprId e) const;
   std::optional<int64_t> Get(ir::VarId var) const { return values_[var.value]; }
@@ -45,6 +46,7 @@ class Evaluator {
   std::optional<int64_t> Element(const ir::View& view) const;
 
   const ir::Kernel& kernel_;
+  const ReadElements* elements_;
   Values values_;
   int tiles_;
 };

@@ -109,7 +109,8 @@ class Orders {
   static std::string Hint(int64_t order, int64_t expected, std::optional<int64_t> before,
                           int64_t slots) {
     if (expected == 0) return "the first order of a path is 0";
-    if (before == order) return "it has not advanced since the operation before";
+    const bool again = order == 0 && expected > 1;
+    if (before == order && !again) return "it has not advanced since the operation before";
     if (order == 0) {
       return "it starts again at 0: a counter that paces a ring lives as long as the ring";
     }

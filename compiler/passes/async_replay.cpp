@@ -101,6 +101,7 @@ void Replay::Run() {
   });
   if (in_.findings.has_errors()) return;
   CheckReleases();
+  if (ended) CheckReleasers();
   if (ended) CheckStaleReads();
   if (in_.findings.has_errors()) return;
   if (ended) {
@@ -275,7 +276,10 @@ void Replay::Touch(size_t agent, int index, const TileUse& use, int instance, co
   for (const Access& write : tile.writes) {
     // A store by TMA comes after all who execute it.
     if (!unordered(write) || (store && write.instance < 0 && partner(write))) continue;
-    if (says(write, !use.write, step.op)) {
+    if (!use.write && ComesTooEarly(agent, index, use, write)) {
+      const Access read{agent, index, instance, use};
+      if (says(write, false, step.op)) RefilledEarly(write.agent, write.step, write.use, read);
+    } else if (says(write, !use.write, step.op)) {
       if (use.write) {
         WrittenTwice(agent, index, use, write);
       } else {
@@ -293,7 +297,7 @@ void Replay::Touch(size_t agent, int index, const TileUse& use, int instance, co
       if (!says(read, false, StepAt(read.agent, read.step).op)) continue;
       RefilledEarly(agent, index, use, read);
     }
-    NoteGuards(agent, use, tile);
+    NoteGuards(agent, index, use, tile);
     if (use.whole) tile = {};
     if (tile.writes.size() < kMostAccesses) tile.writes.push_back({agent, index, instance, use});
     return;

@@ -98,11 +98,13 @@ class Replay {
   void NotePublished(size_t agent);
 
   // async_guards.cpp
-  void NoteGuards(size_t agent, const TileUse& use, const TileState& tile);
+  void NoteGuards(size_t agent, int step, const TileUse& use, const TileState& tile);
+  bool GuardsOther(size_t agent, int wait, int step, const TileUse& use) const;
   bool Guards(EventId event, int64_t slot, const TileKey& tile) const;
   std::vector<TileKey> ReleasedBy(const Step& trigger) const;
   void CheckStaleReads();
   void CheckReleases();
+  void CheckReleasers();
 
   // async_blame.cpp
   void ReadUnfilled(size_t agent, int step, const TileUse& use, const Access& write);
@@ -111,6 +113,10 @@ class Replay {
   bool BelongsToNextFill(const Access& read, int released, const Step& release) const;
   bool StandsBefore(size_t agent, int wait, int fill) const;
   void ReadAfterRelease(size_t agent, int step, const TileUse& use, const Step& release);
+  bool ComesTooEarly(size_t agent, int step, const TileUse& use, const Access& write) const;
+  bool WaitsForFill(const Step& step, const TileUse& use) const;
+  bool IsRelease(EventId event) const;
+  int FillBefore(size_t agent, int step, const TileUse& use) const;
   bool WrongSlot(size_t agent, int step, const TileUse& use, EventId full);
   bool RefillsOtherSlot(size_t agent, int step, const TileUse& use);
   std::optional<Acquired> LastWait(size_t agent, int before, EventId event) const;
@@ -124,6 +130,7 @@ class Replay {
   void BlameStuck();
   bool Shortage(size_t agent, const Step& wait);
   bool NotReady(size_t agent, const Step& wait);
+  bool Unequal(size_t agent);
   void BlameUnawaited();
 
   const Step& StepAt(size_t agent, int step) const {

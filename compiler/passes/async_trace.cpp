@@ -165,7 +165,7 @@ TileUse TraceBuilder::Tile(const OpUses::ViewUse& use) {
 Trace TraceBuilder::Build(size_t agent, const Launch& launch) {
   agent_ = agent;
   launch_ = &launch;
-  values_.emplace(kernel_, launch.values, launch.tiles);
+  values_.emplace(kernel_, elements_, launch.values, launch.tiles);
   trace_ = {};
   scope_ = {ThreadRange(0, kernel_.host.threads)};
   blocks_ = block_ = 0;
@@ -189,6 +189,12 @@ void TraceBuilder::Emit(StepKind kind, const ir::Op& op) {
 
 TraceBuilder::Flow TraceBuilder::Run(const ir::Region& region) {
   const int outer = std::exchange(block_, ++blocks_);
+  const Flow flow = RunOps(region);
+  block_ = outer;
+  return flow;
+}
+
+TraceBuilder::Flow TraceBuilder::RunOps(const ir::Region& region) {
   Flow flow = Flow::Next;
   for (const ir::Op& op : region.ops) {
     if (++work_ > kMostWork || trace_.steps.size() > kMostSteps) {
@@ -199,7 +205,6 @@ TraceBuilder::Flow TraceBuilder::Run(const ir::Region& region) {
     }
     if (flow != Flow::Next) break;
   }
-  block_ = outer;
   return flow;
 }
 
@@ -289,7 +294,7 @@ void TraceBuilder::AsyncOp(const ir::Op& op) {
 TraceBuilder::Flow TraceBuilder::RunScope(const ir::Op& op, const ir::Region& body) {
   if (!agents_.Enters(agent_, op)) return Flow::Next;
   scope_.push_back(agents_.ScopeOf(op));
-  const Flow flow = Run(body);
+  const Flow flow = RunOps(body);  // narrowing is no control flow: the block goes on
   scope_.pop_back();
   return flow;
 }

@@ -117,13 +117,15 @@ struct OpUses {
 
 class TraceBuilder {
  public:
-  TraceBuilder(const ir::Kernel& kernel, const Agents& agents) : kernel_(kernel), agents_(agents) {}
+  TraceBuilder(const ir::Kernel& kernel, const Agents& agents, const ReadElements& elements)
+      : kernel_(kernel), agents_(agents), elements_(elements) {}
   Trace Build(size_t agent, const Launch& launch);
 
  private:
   enum class Flow : uint8_t { Next, Break, Continue, Return };
 
   Flow Run(const ir::Region& region);
+  Flow RunOps(const ir::Region& region);
   Flow Run(const ir::Op& op);
   Flow RunFor(const ir::Op& op, const ir::For& loop);
   Flow RunWhile(const ir::Op& op, const ir::While& loop);
@@ -140,6 +142,7 @@ class TraceBuilder {
 
   const ir::Kernel& kernel_;
   const Agents& agents_;
+  const ReadElements& elements_;
   std::unordered_map<const ir::Op*, OpUses> uses_;
   std::unordered_map<const ir::Op*, bool> has_async_, plain_;
   // Of the trace being built:

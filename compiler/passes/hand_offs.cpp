@@ -113,13 +113,16 @@ class Proof {
     const auto trigger = OnlyPlace(trigger_, event_, Kind::Trigger);
     if (!wait || !trigger || !kernel_.storages[event_].ready) return false;
     const Steps& block = *wait->block;
-    const auto at = static_cast<std::ptrdiff_t>(wait->at);
-    if (std::any_of(block.begin(), block.begin() + at, HoldsAnyWait)) return false;
     const Steps& steps = *trigger->block;
+    for (size_t i = 0; i < wait->at; ++i) {
+      if (HoldsAnyWait(block[i]) && !IsServedBefore(*wait, *trigger, block[i])) return false;
+    }
     for (const WarpStep& by : steps) {
       if (&by > &steps[trigger->at]) break;
       if (by.kind != Kind::Wait || !by.whole_warp || by.event == event_) continue;
-      if (Shown(*wait, *trigger, by) < 0 || kernel_.storages[by.event].ready) continue;
+      // All that the waiter triggers in a turn, the last behind its wait, comes before the trigger.
+      if (kernel_.storages[by.event].ready || !Paired(*wait, Kind::Trigger, *trigger, Kind::Wait, by))
+        continue;
       const bool last = std::none_of(
           steps.begin() + static_cast<std::ptrdiff_t>(trigger->at), steps.end(),
           [&](const WarpStep& later) { return passes::Holds(later, by.event, Kind::Wait); });
@@ -131,23 +134,49 @@ class Proof {
  private:
   static constexpr int64_t kNothing = -1000;
 
+  // Whether the waiter does the one with the event as often a turn as the other warp the other, and all
+  // of it in these two blocks.
+  bool Paired(const Place& wait, Kind mine, const Place& trigger, Kind theirs,
+              const WarpStep& step) const {
+    const ir::StorageId event = step.event;
+    if (waiter_.unknown.contains(event) || trigger_.unknown.contains(event)) return false;
+    if (Sites(*wait.block, event, mine) != Sites(waiter_.steps, event, mine) ||
+        Sites(*trigger.block, event, theirs) != Sites(trigger_.steps, event, theirs)) {
+      return false;
+    }
+    const auto a = TimesATurn(*wait.block, event, mine);
+    const auto b = TimesATurn(*trigger.block, event, theirs);
+    return a && b && *a == *b;
+  }
+
+  // Whether a wait of the waiter in front of that for the event has what it needs once the trigger has
+  // come: a slot of a ready ring that the triggering warp itself has released before.
+  bool IsServedBefore(const Place& wait, const Place& trigger, const WarpStep& step) const {
+    if (step.kind != Kind::Wait) return false;
+    const ir::Storage& ring = kernel_.storages[step.event];
+    if (!ring.ready || !Paired(wait, Kind::Wait, trigger, Kind::Trigger, step)) return false;
+    const auto first = wait.block->begin(), at = first + static_cast<std::ptrdiff_t>(wait.at);
+    const auto in_front = std::count_if(first, at, [&](const WarpStep& before) {
+      return passes::Holds(before, step.event, Kind::Wait);
+    });
+    const auto trigger_at = trigger.block->begin() + static_cast<std::ptrdiff_t>(trigger.at);
+    const bool all_before =
+        std::none_of(trigger_at, trigger.block->end(), [&](const WarpStep& later) {
+          return passes::Holds(later, step.event, Kind::Trigger);
+        });
+    return all_before && in_front <= std::max(ring.array_size, 1);
+  }
+
   // The turn, counted from that of the trigger, in which the waiter has waited for the event as the
   // trigger's wait `by` shows.
   int64_t Shown(const Place& wait, const Place& trigger, const WarpStep& by) const {
     const ir::StorageId other = by.event;
-    if (waiter_.unknown.contains(other) || trigger_.unknown.contains(other)) return kNothing;
-    // All of it happens in these two loops.
-    if (Sites(*wait.block, other, Kind::Trigger) != Sites(waiter_.steps, other, Kind::Trigger) ||
-        Sites(*trigger.block, other, Kind::Wait) != Sites(trigger_.steps, other, Kind::Wait)) {
-      return kNothing;
-    }
-    const auto given = TimesATurn(*wait.block, other, Kind::Trigger);
-    const auto taken = TimesATurn(*trigger.block, other, Kind::Wait);
-    if (!given || !taken || *given != *taken) return kNothing;
+    if (!Paired(wait, Kind::Trigger, trigger, Kind::Wait, by)) return kNothing;
     int64_t turn = 0;
     const ir::Storage& ring = kernel_.storages[other];
     if (ring.ready) {  // its first generations, one a slot, are nobody's
-      const auto times = AsConstant(*taken);
+      const auto taken = TimesATurn(*trigger.block, other, Kind::Wait);
+      const auto times = taken ? AsConstant(*taken) : std::nullopt;
       if (!times || *times < 1) return kNothing;
       turn -= (std::max(ring.array_size, 1) + *times - 1) / *times;
     }

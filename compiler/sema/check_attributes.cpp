@@ -31,18 +31,51 @@ void Checker::CheckLaunchBounds(const ast::Attribute& attribute) {
   }
 }
 
+// covers(O, …): parameters that the body stores; that it does is known at its end.
+void Checker::CheckCovers(const ast::Attribute& attribute) {
+  const auto fail = [&](SourceRange range) {
+    Report(diag::kinds::AttributeArguments, range, "covers",
+           "it names shaped parameters that this tile function stores, each once");
+  };
+  if (attribute.args.empty()) fail(attribute.name.range);
+  std::vector<EntityId> seen;
+  for (const ast::ExprId arg : attribute.args) {
+    const Value& value = Check(arg);
+    if (value.is_error()) continue;
+    const auto ref = result_.refs.find(arg);
+    const bool param =
+        ref != result_.refs.end() && result_.entities[ref->second].kind == EntityKind::ShapedParam;
+    if (!param || std::find(seen.begin(), seen.end(), ref->second) != seen.end()) {
+      fail(file_.exprs[arg].range);
+      continue;
+    }
+    seen.push_back(ref->second);
+  }
+}
+
+void Checker::CheckCovered(const ast::Attribute& attribute) {
+  for (const ast::ExprId arg : attribute.args) {
+    const auto ref = result_.refs.find(arg);
+    if (ref == result_.refs.end()) continue;
+    const Entity& entity = result_.entities[ref->second];
+    if (entity.kind != EntityKind::ShapedParam || entity.written) continue;
+    Report(diag::kinds::AttributeArguments, file_.exprs[arg].range, "covers",
+           fmt::format("`{}` is never stored here", entity.name));
+  }
+}
+
 void Checker::CheckParallelAttributes(const ast::Parallel& node, bool outermost) {
-  const ast::Attribute *bounds = nullptr, *registers = nullptr;
+  const ast::Attribute *bounds = nullptr, *registers = nullptr, *covers = nullptr;
   for (const ast::Attribute& attribute : node.attributes) {
     const std::string& name = attribute.name.text;
     if (name == "cluster") {
       Report(diag::kinds::NotSupportedYet, attribute.name.range, "the attribute `cluster`");
       continue;
     }
-    if (name != "launch_bounds" && name != "maxnreg") {
+    if (name != "launch_bounds" && name != "maxnreg" && name != "covers") {
       diag::Builder builder = Report(diag::kinds::UnknownAttribute, attribute.name.range, name,
-                                     "`parallel` takes `launch_bounds` and `maxnreg`");
-      Suggest(builder, attribute.name.range, name, {"launch_bounds", "maxnreg"});
+                                     "`parallel` takes `launch_bounds`, `maxnreg` and `covers`");
+      Suggest(builder, attribute.name.range, name, {"launch_bounds", "maxnreg", "covers"});
       continue;
     }
     if (!outermost) {
@@ -50,7 +83,9 @@ void Checker::CheckParallelAttributes(const ast::Parallel& node, bool outermost)
              "it belongs to the outermost `parallel`");
       continue;
     }
-    const ast::Attribute*& seen = name == "maxnreg" ? registers : bounds;
+    const ast::Attribute*& seen = name == "maxnreg"  ? registers
+                                  : name == "covers" ? covers
+                                                     : bounds;
     if (seen) {
       Report(diag::kinds::AttributeArguments, attribute.name.range, name, "it stands here twice");
       continue;
@@ -58,6 +93,10 @@ void Checker::CheckParallelAttributes(const ast::Parallel& node, bool outermost)
     seen = &attribute;
     if (name == "launch_bounds") {
       CheckLaunchBounds(attribute);
+      continue;
+    }
+    if (name == "covers") {
+      CheckCovers(attribute);
       continue;
     }
     const auto count = attribute.args.size() == 1

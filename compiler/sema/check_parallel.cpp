@@ -169,6 +169,7 @@ void Checker::CheckParallel(ast::StmtId id, const ast::Parallel& node) {
   loop_depth_ = loops;
   if (!outermost) return;
   for (const ast::Attribute& attribute : node.attributes) {
+    if (attribute.name.text == "covers") CheckCovered(attribute);
     if (attribute.name.text != "launch_bounds" || attribute.args.empty()) continue;
     const Value& threads = values_[attribute.args[0].value];
     if (threads.constant && *threads.constant < cta_threads_) {

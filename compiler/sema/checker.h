@@ -214,6 +214,8 @@ class Checker {
   bool CheckThreadCount(const ast::ParallelDim& dim, int64_t count);
   void CheckParallelAttributes(const ast::Parallel& node, bool outermost);
   void CheckLaunchBounds(const ast::Attribute& attribute);
+  void CheckCovers(const ast::Attribute& attribute);
+  void CheckCovered(const ast::Attribute& attribute);
   void CheckSchedule(ast::StmtId id, const ast::Attribute& attribute);
   void CheckStmtAttributes(ast::StmtId id);
   void CheckInThreads(ast::StmtId id, const ast::InThreads& node);

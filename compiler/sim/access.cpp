@@ -103,7 +103,8 @@ void TrackWrite(Warp& w, uint32_t lane, const Place& place, const void* value, i
   access.silent =
       !poison && std::memcmp(place.data, value, size) == 0 &&
       (place.global || std::all_of(poisoned, poisoned + bytes, [](uint8_t p) { return p == 0; }));
-  Track(w, access, place, bytes);
+  const bool once = !place.global || w.cta->launch->coverage.Store(w, place, bytes);
+  if (once) Track(w, access, place, bytes);
   std::memcpy(place.data, value, size);
   if (poisoned != nullptr) std::memset(poisoned, poison ? 1 : 0, size);
 }

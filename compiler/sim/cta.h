@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ir/ir.h"
+#include "sim/cover.h"
 #include "sim/finding.h"
 #include "sim/mbarrier.h"
 #include "sim/program.h"
@@ -48,6 +49,7 @@ struct Execution {
   Findings findings;
   RecordPool records;
   GlobalShadow global;
+  Coverage coverage;
   uint32_t error_code = 0;
   uint32_t error_op = 0;
   bool stop = false;  // after a deadlock

@@ -44,8 +44,8 @@ Report RunCompiled(const ir::Module& module, const CompiledKernel& compiled,
   const ir::Kernel& kernel = *compiled.kernel;
   const BoundLaunch bound = BindLaunch(module, kernel, compiled.host, arguments);
   Report report;
-  if (bound.empty) return report;
-  CheckShared(kernel);
+  if (bound.empty && kernel.host.covers.empty()) return report;
+  if (!bound.empty) CheckShared(kernel);
 
   Execution launch;
   launch.program = &compiled.body;
@@ -53,11 +53,13 @@ Report RunCompiled(const ir::Module& module, const CompiledKernel& compiled,
   launch.params = bound.params;
   launch.grid = bound.grid;
   launch.module = &module;
+  launch.coverage = Coverage(kernel, bound.params);
   launch.options = {options.schedule_seed, options.step_limit, options.trace, options.trace_cta};
   RegFile registers = compiled.body.initial;
   CopyVariables(kernel, compiled.host, bound, compiled.body, registers);
 
-  for (int64_t z = 0; z < bound.grid[2] && !launch.stop; ++z) {
+  const int64_t planes = bound.empty ? 0 : bound.grid[2];
+  for (int64_t z = 0; z < planes && !launch.stop; ++z) {
     for (int64_t y = 0; y < bound.grid[1] && !launch.stop; ++y) {
       for (int64_t x = 0; x < bound.grid[0] && !launch.stop; ++x) {
         const std::array<int32_t, 3> index{static_cast<int32_t>(x), static_cast<int32_t>(y),
@@ -66,6 +68,8 @@ Report RunCompiled(const ir::Module& module, const CompiledKernel& compiled,
       }
     }
   }
+  // What did not come to its end stores less.
+  if (!launch.stop && launch.error_code == 0) launch.coverage.Finish(launch);
   if (launch.error_code != 0) {
     const size_t code = launch.error_code - 1;
     const bool known = code < kernel.errors.size();

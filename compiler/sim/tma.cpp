@@ -30,6 +30,7 @@ class Box {
   uint32_t bytes() const { return rows_ * row_bytes_; }
   ir::StorageId storage() const { return storage_; }
   const ParamMemory& memory() const { return memory_; }
+  int32_t width(size_t axis) const { return map_.box[axis]; }
 
   // The place in shared memory of a byte of the dense box. The pattern goes by address bits.
   uint32_t Swizzled(uint32_t box_offset, uint32_t byte) const {
@@ -93,6 +94,18 @@ uint32_t DefinedLanes(Warp& w, const FlatOp& op, size_t axes) {
   return lanes;
 }
 
+// A box one element wide along an axis is no tail there: outside it names what does not exist.
+void CheckInside(Warp& w, const Box& box, const std::vector<int32_t>& at) {
+  const ParamMemory& memory = box.memory();
+  for (size_t axis = 0; axis < at.size(); ++axis) {
+    if (box.width(axis) != 1 || (at[axis] >= 0 && at[axis] < memory.extents[axis])) continue;
+    w.cta->findings().Add(kinds::SimTileOutside, w.cta->Loc(w), {}, at[axis], axis,
+                          std::string(w.cta->launch->NameOf(box.storage())), memory.extents[axis],
+                          WarpName(w));
+    return;
+  }
+}
+
 void TrackGlobal(Warp& w, const AccessInfo& access, const Box& box) {
   if (!box.memory().tracked) return;
   Place place;
@@ -100,7 +113,9 @@ void TrackGlobal(Warp& w, const AccessInfo& access, const Box& box) {
   place.global = true;
   box.ForEachRow([&](uint32_t, uint8_t* data, uint32_t bytes) {
     place.data = data;
-    Track(w, access, place, static_cast<int32_t>(bytes));
+    const auto count = static_cast<int32_t>(bytes);
+    const bool store = access.kind == Access::AsyncWrite;
+    if (!store || w.cta->launch->coverage.Store(w, place, count)) Track(w, access, place, count);
   });
 }
 
@@ -131,6 +146,7 @@ void IssueLoad(Warp& w, const FlatOp& op, uint32_t lane, uint32_t slot) {
   TmaLoad load;
   load.at = CoordinatesOf(w, op, node.at.size(), lane);
   const Box box(cta, node.map, load.at);
+  CheckInside(w, box, load.at);
   const Place dst = LocateBox(w, node.dst, w.regs.At<int64_t>(op.slot[0])[lane], box);
   if (dst.data == nullptr) return;
   load.number = ++cta.tma.issued;
@@ -169,6 +185,7 @@ void IssueStore(Warp& w, const FlatOp& op, uint32_t lane) {
   const auto& node = std::get<ir::TmaStoreBox>(*op.node);
   const std::vector<int32_t> at = CoordinatesOf(w, op, node.at.size(), lane);
   const Box box(cta, node.map, at);
+  CheckInside(w, box, at);
   const Place src = LocateBox(w, node.src, w.regs.At<int64_t>(op.slot[0])[lane], box);
   if (src.data == nullptr) return;
   BulkStores& stores = StoresOf(w, lane);
