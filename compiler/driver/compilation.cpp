@@ -107,10 +107,10 @@ class Run {
     if (options_.emit == Emit::Lowered) c_.output = ir::Print(module_);
     if (!options_.emit || options_.emit == Emit::Cuda) {
       c_.output = Timed("codegen", [&] {
-        return GenerateProgram({options_.target, unit_, module_, c_.sources,
-                                options_.line_directives, options_.debug_waits_ms,
-                                options_.mbarriers_only},
-                               c_.diags);
+        return GenerateProgram(
+            {options_.target, unit_, module_, c_.sources, options_.line_directives,
+             options_.debug_waits_ms, options_.mbarriers_only},
+            c_.diags);
       });
     }
     c_.lowered = std::move(module_);

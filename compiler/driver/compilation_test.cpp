@@ -172,6 +172,33 @@ __co__ void two(global f32 [N, K] x, global f32 [M, K] y, s32 count) {
   }
 }
 
+TEST(Arguments, DimensionsThatAnAssertDetermines) {
+  const Compilation c = Compile("tasks.co", R"(
+__co__ void tasks(global f32 [B, S] x, global f32 [T] y, global f32 [H, U] z) {
+  tiles = cdiv(S, 128);
+  assert(T == B * tiles && 2 * H == S, "tasks");
+  assert(U == T + 1, "one more");
+  parallel b by T : block, t by 32 : thread {
+    if (t == 0) y.at(b) = x.at(0, b) + z.at(0, b);
+  }
+}
+)",
+                                {});
+  ASSERT_TRUE(c.ok()) << Messages(c);
+  const ir::Kernel& kernel = c.lowered->kernels[0];
+  std::string problem;
+  // `2 * H == S` does not say what H is.
+  EXPECT_THAT(MissingNames(kernel, *ParseShape("B=3,S=300", problem)), ElementsAre("H"));
+  EXPECT_THAT(MissingNames(kernel, *ParseShape("T=3,H=4", problem)), ElementsAre("B"));
+  diag::Emitter diags;
+  const auto shape = ParseShape("B=3,S=300,H=150", problem);
+  const auto values = MakeArguments(kernel, *shape, diags);
+  ASSERT_TRUE(values.has_value());
+  EXPECT_THAT((*values)[1].extents, ElementsAre(9));
+  EXPECT_THAT((*values)[2].extents, ElementsAre(150, 10));
+  EXPECT_EQ(Determined(kernel, *shape).size(), 5u);
+}
+
 TEST(Execute, ComputesTheSameUnderEverySchedule) {
   const Compilation c = Compile("scale.co", kScale, WithThreads());
   ASSERT_TRUE(c.ok()) << Messages(c);

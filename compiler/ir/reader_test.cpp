@@ -35,7 +35,7 @@ kernel "copy" loc(1:2) {
     name="x" elem=bf16 shaped=true written=true storage=$x;
     name="scale" elem=f32 var=%scale;
   }
-  host { grid=[s64(cdiv(%n, 64)), none, none] threads=128 shared_bytes=16384 checks=[(kind=base_alignment param=0 axis=0 value=16)] body {
+  host { grid=[s64(cdiv(%n, 64)), none, none] threads=128 shared_bytes=16384 checks=[(kind=base_alignment param=0 axis=0 value=16)] covers=[(param=0 line=8 column=4)] body {
     assert condition=((%n % 64) == 0) message="n % 64" loc(2:3)
   } }
   errors {
@@ -158,6 +158,7 @@ TEST(ReaderTest, MutatedTextNeverCrashes) {
   for (int round = 0; round < 3000; ++round) {
     std::string text = original;
     for (int edits = 1 + static_cast<int>(random() % 4); edits > 0; --edits) {
+      if (text.empty()) text = "{";
       const size_t at = random() % text.size();
       const size_t length = random() % 12;
       switch (random() % 4) {

@@ -104,6 +104,10 @@ void Lowering::Node(ast::StmtId id, const ast::CallStmt& node) {
     Emit(ir::SetMaxNReg{name == "setreg_inc", static_cast<int32_t>(*count)});
     return;
   }
+  if (name == "nanosleep") {
+    Emit(ir::Sleep{build_.Cast(Scalar(node.args[0]), Elem::kS32)});
+    return;
+  }
   CallFunction(in_.file.stmts[id].range, node);
 }
 

@@ -232,12 +232,12 @@ const Replay::Acquired* Replay::GuardOf(size_t agent, int step, const TileUse& u
     const bool beside = StandsBefore(agent, wait.step, step);
     const bool reader_triggers = totals_[wait.event].contains(reader);
     const bool guards = Guards(wait.event, wait.trigger % slots, key);
-    const int rank = guards && beside               ? 5
-                     : guards                       ? 4
-                     : beside && reader_triggers    ? 3
-                     : beside                       ? 2
-                     : guards_.contains(wait.event) ? 0
-                                                    : 1;
+    const int rank = guards && beside                              ? 5
+                     : guards && MayGuard(wait.event, use.storage) ? 4
+                     : beside && reader_triggers                   ? 3
+                     : beside                                      ? 2
+                     : guards_.contains(wait.event)                ? 0
+                                                                   : 1;
     if (rank < best) continue;
     best = rank;
     guard = &wait;
@@ -287,9 +287,10 @@ void Replay::RefilledEarly(size_t agent, int step, const TileUse& use, const Acc
   }
   const int released = static_cast<int>(release - traces_[read.agent].steps.data());
   if (read.step > released) {
-    // Filled once more since: the wait stands for the fill before.
+    // Filled once more since, or by the reader itself: the wait stands for the fill before.
+    const int own = FillBefore(read.agent, read.step, read.use);
     for (int i = released + 1; i < read.step; ++i) {
-      if (WaitsForFill(StepAt(read.agent, i), read.use)) {
+      if (i == own || WaitsForFill(StepAt(read.agent, i), read.use)) {
         unguarded("without waiting for its release");
         return;
       }

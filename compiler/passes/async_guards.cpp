@@ -48,7 +48,14 @@ void Replay::NoteGuards(size_t agent, int step, const TileUse& use, const TileSt
     if (guard == nullptr || !only) continue;
     const int64_t slots = std::max(Of(guard->event).array_size, 1);
     guards_[guard->event].insert({guard->trigger % slots, {use.storage, *use.slot}});
+    if (any_beside) sure_[guard->event].insert(use.storage);
   }
+}
+
+// Whether the event is there for this tile as well, as far as is known.
+bool Replay::MayGuard(EventId event, ir::StorageId tile) const {
+  const auto sure = sure_.find(event);
+  return sure == sure_.end() || sure->second.contains(tile);
 }
 
 // Whether a slot of the event has been seen to guard the tile: that slot, or, where slots and tiles
@@ -72,6 +79,8 @@ std::vector<Replay::TileKey> Replay::ReleasedBy(const Step& trigger) const {
   std::set<ir::StorageId> storages;
   for (const auto& [its_slot, tile] : known->second) storages.insert(tile.first);
   for (const ir::StorageId storage : storages) {
+    // Something is wrong with the tile: nothing is concluded from what may be an accident.
+    if (blamed_.read_early.contains(storage) && !MayGuard(EventOf(trigger), storage)) continue;
     for (int64_t i = 0; i < Of(storage).array_size; ++i) {
       if (Guards(EventOf(trigger), slot, {storage, i})) tiles.emplace_back(storage, i);
     }

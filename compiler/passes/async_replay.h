@@ -100,6 +100,7 @@ class Replay {
   // async_guards.cpp
   void NoteGuards(size_t agent, int step, const TileUse& use, const TileState& tile);
   bool GuardsOther(size_t agent, int wait, int step, const TileUse& use) const;
+  bool MayGuard(EventId event, ir::StorageId tile) const;
   bool Guards(EventId event, int64_t slot, const TileKey& tile) const;
   std::vector<TileKey> ReleasedBy(const Step& trigger) const;
   void CheckStaleReads();
@@ -161,6 +162,8 @@ class Replay {
   std::map<std::pair<EventId, int64_t>, std::set<TileKey>> published_;
   // The tiles that slots of release events guard.
   std::map<EventId, std::set<std::pair<int64_t, TileKey>>> guards_;
+  // Those that were waited for beside the fill. Other waits may know of the readers by accident.
+  std::map<EventId, std::set<ir::StorageId>> sure_;
 };
 
 }  // namespace choreo::passes

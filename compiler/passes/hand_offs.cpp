@@ -69,19 +69,27 @@ size_t Sites(const Steps& steps, ir::StorageId event, Kind kind) {
   return sites;
 }
 
-bool HoldsAnyWait(const WarpStep& step) {
-  if (step.kind != Kind::Loop) return step.kind == Kind::Wait;
-  return std::any_of(step.body.begin(), step.body.end(), HoldsAnyWait);
+bool MayBlock(const WarpStep& step) {
+  if (step.kind != Kind::Loop) return step.kind == Kind::Wait || step.kind == Kind::Barrier;
+  return std::any_of(step.body.begin(), step.body.end(), MayBlock);
 }
 
-// Whether the warp, once it has triggered the event for the last time, waits for nothing more in this
-// turn of the block.
+// Whether the warp may have to wait for others outside of the block, be it before its first turn or
+// between two of them.
+bool MayBlockOutside(const Steps& steps, const Steps& block) {
+  return &steps != &block && std::any_of(steps.begin(), steps.end(), [&](const WarpStep& step) {
+    return step.kind == Kind::Loop ? MayBlockOutside(step.body, block) : MayBlock(step);
+  });
+}
+
+// Whether the warp, once it has triggered the event for the last time, waits for nothing more in
+// this turn of the block.
 bool RunsOutBehind(const Steps& steps, ir::StorageId event) {
   for (size_t i = steps.size(); i-- > 0;) {
     if (Holds(steps[i], event, Kind::Trigger)) {
       return steps[i].kind != Kind::Loop || RunsOutBehind(steps[i].body, event);
     }
-    if (HoldsAnyWait(steps[i])) return false;
+    if (MayBlock(steps[i])) return false;
   }
   return false;
 }
@@ -106,22 +114,24 @@ class Proof {
     });
   }
 
-  // Whether the waiter, once the trigger has come, needs nobody any more to come to its next wait for
-  // the event. Warps of which each does so can wait for one another there.
+  // Whether the waiter, once the trigger has come, needs nobody any more to come to its next wait
+  // for the event. Warps of which each does so can wait for one another there.
   bool WaiterComesByItself() const {
     const auto wait = OnlyPlace(waiter_, event_, Kind::Wait);
     const auto trigger = OnlyPlace(trigger_, event_, Kind::Trigger);
     if (!wait || !trigger || !kernel_.storages[event_].ready) return false;
     const Steps& block = *wait->block;
     const Steps& steps = *trigger->block;
+    if (waiter_.may_block || MayBlockOutside(waiter_.steps, block)) return false;
     for (size_t i = 0; i < wait->at; ++i) {
-      if (HoldsAnyWait(block[i]) && !IsServedBefore(*wait, *trigger, block[i])) return false;
+      if (MayBlock(block[i]) && !IsServedBefore(*wait, *trigger, block[i])) return false;
     }
     for (const WarpStep& by : steps) {
       if (&by > &steps[trigger->at]) break;
       if (by.kind != Kind::Wait || !by.whole_warp || by.event == event_) continue;
       // All that the waiter triggers in a turn, the last behind its wait, comes before the trigger.
-      if (kernel_.storages[by.event].ready || !Paired(*wait, Kind::Trigger, *trigger, Kind::Wait, by))
+      if (kernel_.storages[by.event].ready ||
+          !Paired(*wait, Kind::Trigger, *trigger, Kind::Wait, by))
         continue;
       const bool last = std::none_of(
           steps.begin() + static_cast<std::ptrdiff_t>(trigger->at), steps.end(),
@@ -134,8 +144,8 @@ class Proof {
  private:
   static constexpr int64_t kNothing = -1000;
 
-  // Whether the waiter does the one with the event as often a turn as the other warp the other, and all
-  // of it in these two blocks.
+  // Whether the waiter does the one with the event as often a turn as the other warp the other, and
+  // all of it in these two blocks.
   bool Paired(const Place& wait, Kind mine, const Place& trigger, Kind theirs,
               const WarpStep& step) const {
     const ir::StorageId event = step.event;
@@ -149,8 +159,8 @@ class Proof {
     return a && b && *a == *b;
   }
 
-  // Whether a wait of the waiter in front of that for the event has what it needs once the trigger has
-  // come: a slot of a ready ring that the triggering warp itself has released before.
+  // Whether a wait of the waiter in front of that for the event has what it needs once the trigger
+  // has come: a slot of a ready ring that the triggering warp itself has released before.
   bool IsServedBefore(const Place& wait, const Place& trigger, const WarpStep& step) const {
     if (step.kind != Kind::Wait) return false;
     const ir::Storage& ring = kernel_.storages[step.event];
@@ -160,10 +170,9 @@ class Proof {
       return passes::Holds(before, step.event, Kind::Wait);
     });
     const auto trigger_at = trigger.block->begin() + static_cast<std::ptrdiff_t>(trigger.at);
-    const bool all_before =
-        std::none_of(trigger_at, trigger.block->end(), [&](const WarpStep& later) {
-          return passes::Holds(later, step.event, Kind::Trigger);
-        });
+    const bool all_before = std::none_of(
+        trigger_at, trigger.block->end(),
+        [&](const WarpStep& later) { return passes::Holds(later, step.event, Kind::Trigger); });
     return all_before && in_front <= std::max(ring.array_size, 1);
   }
 
@@ -247,25 +256,26 @@ class HandOffs {
     return true;
   }
 
-  // Warps of one path that trigger everything together: what one of them does behind a wait cannot
-  // be what another needs to come to it. (At a named barrier they wait for one another.)
+  // Warps of one path that wait, trigger and meet at barriers all together: what one of them does
+  // behind a wait cannot be what another needs to come to it. (At a named barrier they wait for one
+  // another.)
   bool ActTogether(const std::vector<int>& warps) {
     constexpr int kWarps = kWarpgroupSize / kWarpSize;
-    const auto triggers = [&](int warp) {
+    const auto ops_of = [&](int warp) {
       std::vector<const ir::Op*> ops;
-      CollectTriggers(EventsOf(warp).steps, ops);
+      CollectOps(EventsOf(warp).steps, ops);
       return ops;
     };
     return std::all_of(warps.begin(), warps.end(), [&](int warp) {
-      return warp / kWarps == warps[0] / kWarps && triggers(warp) == triggers(warps[0]) &&
-             EventsOf(warp).unknown == EventsOf(warps[0]).unknown;
+      return warp / kWarps == warps[0] / kWarps && ops_of(warp) == ops_of(warps[0]) &&
+             EventsOf(warp).unknown == EventsOf(warps[0]).unknown && !EventsOf(warp).narrows;
     });
   }
 
-  static void CollectTriggers(const Steps& steps, std::vector<const ir::Op*>& out) {
+  static void CollectOps(const Steps& steps, std::vector<const ir::Op*>& out) {
     for (const WarpStep& step : steps) {
-      if (step.kind == Kind::Trigger) out.push_back(step.op);
-      CollectTriggers(step.body, out);
+      out.push_back(step.op);
+      CollectOps(step.body, out);
     }
   }
 

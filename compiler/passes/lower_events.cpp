@@ -1,8 +1,8 @@
 // lower-events: every event becomes a ring of mbarriers behind the tiles in shared memory, a wait
-// the wait for slot and parity of its order, a trigger an arrival of an elected thread; a hand-off of
-// which a named barrier holds all that is needed (see hand_offs.h) becomes one. A TMA load
-// is issued where it is bound to its event: until then nothing can have waited for it. A load that
-// its own path waits for completes on an event of its own.
+// the wait for slot and parity of its order, a trigger an arrival of an elected thread; a hand-off
+// of which a named barrier holds all that is needed (see hand_offs.h) becomes one. A TMA load is
+// issued where it is bound to its event: until then nothing can have waited for it. A load that its
+// own path waits for completes on an event of its own.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -95,6 +95,7 @@ class EventLowering {
   void ChooseNamedBarriers();
   int LargestBarrierId() const;
   ThreadSet TriggersIn(const ir::Region& role, ir::StorageId event) const;
+  ThreadSet TriggersInRoles(const ir::Region& region, ir::StorageId event) const;
   void GiveFirstGenerations(const ir::Region& role, std::vector<ir::Op>& out);
   size_t Place();
   void Begin(ir::Region& body);
@@ -153,15 +154,23 @@ int EventLowering::LargestBarrierId() const {
   return largest;
 }
 
+// Those who trigger the event in roles that begin once: not under a branch nor in a loop.
+ThreadSet EventLowering::TriggersInRoles(const ir::Region& region, ir::StorageId event) const {
+  ThreadSet threads;
+  for (const ir::Op& op : region.ops) {
+    const auto* parallel = std::get_if<ir::Parallel>(&op.node);
+    const auto* role = std::get_if<ir::InThreads>(&op.node);
+    if (parallel != nullptr) threads |= TriggersInRoles(parallel->body, event);
+    if (role != nullptr && role->async) threads |= TriggersIn(role->body, event);
+  }
+  return threads;
+}
+
 // Hand-offs outside of roles, and those beyond the barriers that are left, stay mbarriers.
 void EventLowering::ChooseNamedBarriers() {
   int next = LargestBarrierId() + 1;
   for (const auto& [event, hand_off] : FindHandOffs(kernel_, sites_)) {
-    ThreadSet in_roles;
-    ir::ForEachOp(kernel_.body, [&](const ir::Op& op) {
-      const auto* role = std::get_if<ir::InThreads>(&op.node);
-      if (role != nullptr && role->async) in_roles |= TriggersIn(role->body, event);
-    });
+    const ThreadSet in_roles = TriggersInRoles(kernel_.body, event);
     if (in_roles != hand_off.triggers || next >= kNamedBarriers) continue;
     const auto threads = static_cast<int>((hand_off.waiters | hand_off.triggers).count());
     named_[event] = {next++, threads, hand_off.triggers};

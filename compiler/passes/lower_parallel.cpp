@@ -131,6 +131,7 @@ class ParallelLowering {
     const bool whole_warps = scope_.current().whole_warps();
     scope_.Enter(narrowed);
     const ThreadSet active = scope_.current().active;
+    const bool divides_warps = !scope_.current().whole_warps();
     const bool was_in_role_body = std::exchange(in_role_body_, narrowed.async);
     ir::If branch{narrowed.predicate, Rewrite(narrowed.body, group_size), {}};
     in_role_body_ = was_in_role_body;
@@ -144,7 +145,7 @@ class ParallelLowering {
       out.ops.push_back({loc, ir::CtaBarrier{}});
     } else if (in_role_body_ && last) {
       return;  // nothing follows
-    } else if (whole_warps) {
+    } else if (whole_warps && divides_warps) {
       // Lanes of one warp reconverge; where only some lanes came by there is no warp to join.
       out.ops.push_back({loc, ir::SyncWarp{}});
     }
@@ -156,7 +157,6 @@ class ParallelLowering {
     while (first < kMaxThreads && !active.test(static_cast<size_t>(first))) ++first;
     if (first == kMaxThreads) return;  // no thread
     WholeWarpgroups(branch.then_body, active, out);
-    Stagger(branch.then_body, active, first, loc);
     ir::RoleBegin begin{NameOf(branch.condition), first, static_cast<int32_t>(active.count())};
     branch.then_body.ops.insert(branch.then_body.ops.begin(), {loc, std::move(begin)});
     ir::Region* end = &out;
@@ -195,33 +195,6 @@ class ParallelLowering {
       at = out.ops.insert(at, {op->loc, std::move(whole)}) + 1;
       op = role.ops.erase(op);
     }
-  }
-
-  // Warpgroups that issue MMAs in step meet at the tensor core together and leave it idle together,
-  // and nothing in their loops ever changes that. One that starts later computes while the other
-  // multiplies. The time is about that of one 64×128×128 MMA; it passes in front of the first MMA,
-  // behind the waits for its operands if these stand there too.
-  void Stagger(ir::Region& role, const ThreadSet& active, int first, ir::Loc loc) {
-    constexpr int kNanoseconds = 400;
-    const int groups = static_cast<int>(active.count()) / kWarpgroupSize;
-    if (groups < 2 || active != ThreadRange(first, groups * kWarpgroupSize)) return;
-    const auto multiplies = [](const ir::Op& op) {
-      bool found = std::holds_alternative<ir::WgmmaFence>(op.node);
-      ir::VisitRegions(op, [&](const ir::Region& inner) {
-        ir::ForEachOp(inner, [&](const ir::Op& deep) {
-          found |= std::holds_alternative<ir::WgmmaFence>(deep.node);
-        });
-      });
-      return found;
-    };
-    const auto at = std::find_if(role.ops.begin(), role.ops.end(), multiplies);
-    if (at == role.ops.end()) return;
-    const ir::ExprId group =
-        build_.Sub(build_.Div(build_.Call(ir::Intrinsic::WarpIdx, {}), kWarpgroupSize / kWarpSize),
-                   first / kWarpgroupSize);
-    ir::If later{build_.Gt(group, 0), {}, {}};
-    later.then_body.ops.push_back({loc, ir::Sleep{build_.Mul(group, kNanoseconds)}});
-    role.ops.insert(at, {loc, std::move(later)});
   }
 
   // The predicate as written: `p == 0`.

@@ -27,7 +27,7 @@ struct ObligationCount {
 struct PassContext {
   diag::Emitter& diags;
   const SourceManager& sources;
-  FileId file;  // the module's .co file, if it is at hand; else invalid
+  FileId file;                  // the module's .co file, if it is at hand; else invalid
   bool mbarriers_only = false;  // no event becomes a named barrier
   ObligationCount obligations = {};
 

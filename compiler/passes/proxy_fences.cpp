@@ -62,7 +62,7 @@ class FenceInsertion {
         (asynchronous ? state_.in_flight : state_.unfenced).insert(id);
       }
       for (const ir::StorageId id : use.reads) {
-        const bool ordinary = !by_tma && !OnlyDescribes(op);
+        const bool ordinary = !by_tma && !OnlyDescribes(op, id);
         if (ordinary && written_by_tma_.contains(id)) state_.unfenced.insert(id);
       }
       out.ops.push_back(Inside(op));
@@ -80,9 +80,19 @@ class FenceInsertion {
             std::holds_alternative<ir::MbarrierExpectTx>(branch->then_body.ops[0].node) ||
             std::holds_alternative<ir::TmaStoreBox>(branch->then_body.ops[0].node));
   }
-  // Ops that name shared memory in descriptors: the tensor core reads it.
-  static bool OnlyDescribes(const ir::Op& op) {
-    return std::holds_alternative<ir::Wgmma>(op.node) || std::holds_alternative<ir::Let>(op.node);
+  // Whether the op names the storage in descriptors alone: the tensor core reads it.
+  bool OnlyDescribes(const ir::Op& op, ir::StorageId id) const {
+    if (std::holds_alternative<ir::Wgmma>(op.node)) return true;
+    bool describes = false, reads = false;
+    ir::ForEachExpr(kernel_, op, [&](ir::ExprId root) {
+      ir::ForEachSubExpr(kernel_, root, [&](ir::ExprId e) {
+        const auto* desc = std::get_if<ir::SmemDesc>(&kernel_.exprs[e].node);
+        const auto* elem = std::get_if<ir::MemElem>(&kernel_.exprs[e].node);
+        describes = describes || (desc != nullptr && desc->storage == id);
+        reads = reads || (elem != nullptr && elem->storage == id);
+      });
+    });
+    return describes && !reads;
   }
 
   struct State {

@@ -7,6 +7,12 @@
 namespace choreo::passes {
 namespace {
 
+// Where threads wait for others that come to it too.
+bool IsBarrier(const ir::Op& op) {
+  return std::holds_alternative<ir::NamedBarrierSync>(op.node) ||
+         std::holds_alternative<ir::CtaBarrier>(op.node);
+}
+
 class Walker {
  public:
   Walker(const ir::Kernel& kernel, int warp)
@@ -54,6 +60,8 @@ class Walker {
       steps.push_back({WarpStep::Kind::Wait, &op, wait->event, WholeWarp(), {}, {}});
     } else if (const auto* trigger = std::get_if<ir::EventTrigger>(&op.node)) {
       steps.push_back({WarpStep::Kind::Trigger, &op, trigger->event, WholeWarp(), {}, {}});
+    } else if (IsBarrier(op)) {
+      steps.push_back({WarpStep::Kind::Barrier, &op, {}, WholeWarp(), {}, {}});
     } else if (std::holds_alternative<ir::Return>(op.node)) {
       leaves_ = true;
     } else {
@@ -143,7 +151,17 @@ class Walker {
   void MarkUnknown(const ir::Region& region) {
     Forget(region);
     ir::ForEachOp(region, [&](const ir::Op& op) {
-      if (const auto* wait = std::get_if<ir::EventWait>(&op.node)) out_.unknown.insert(wait->event);
+      const auto* wait = std::get_if<ir::EventWait>(&op.node);
+      if (wait != nullptr) out_.unknown.insert(wait->event);
+      out_.may_block = out_.may_block || wait != nullptr || IsBarrier(op);
+      const auto* narrowed = std::get_if<ir::InThreads>(&op.node);
+      if (narrowed != nullptr) {
+        ir::ForEachOp(narrowed->body, [&](const ir::Op& inner) {
+          out_.narrows = out_.narrows || IsBarrier(inner) ||
+                         std::holds_alternative<ir::EventWait>(inner.node) ||
+                         std::holds_alternative<ir::EventTrigger>(inner.node);
+        });
+      }
       if (const auto* trigger = std::get_if<ir::EventTrigger>(&op.node)) {
         out_.unknown.insert(trigger->event);
       }

@@ -171,6 +171,10 @@ void Checker::CheckCallStmt(ast::StmtId id, const ast::CallStmt& node) {
     CheckSetReg(id, node);
     return;
   }
+  if (name == "nanosleep") {
+    CheckNanosleep(id, node);
+    return;
+  }
   for (const ast::ExprId arg : node.args) {
     const Value& value = Check(arg);
     switch (value.type.kind) {
@@ -188,6 +192,17 @@ void Checker::CheckCallStmt(ast::StmtId id, const ast::CallStmt& node) {
                Describe(value.type));
     }
   }
+}
+
+void Checker::CheckNanosleep(ast::StmtId id, const ast::CallStmt& node) {
+  if (node.args.size() != 1) {
+    for (const ast::ExprId arg : node.args) Check(arg);
+    Report(diag::kinds::ArgumentCount, file_.stmts[id].range, node.callee.text, 1,
+           node.args.size());
+    return;
+  }
+  const Value& time = Check(node.args[0]);
+  if (time.type.kind != TypeKind::Error) NeedInteger(node.args[0], time, "the time");
 }
 
 void Checker::CheckSetReg(ast::StmtId id, const ast::CallStmt& node) {

@@ -188,6 +188,7 @@ class Checker {
   void AssumeHolds(ast::ExprId condition);
   void CheckExprStmt(ast::StmtId id, const ast::ExprStmt& node);
   void CheckCallStmt(ast::StmtId id, const ast::CallStmt& node);
+  void CheckNanosleep(ast::StmtId id, const ast::CallStmt& node);
   void CheckSetReg(ast::StmtId id, const ast::CallStmt& node);
   bool AllowedBeforeParallel(ast::StmtId id);
   void CheckScalarDecl(ast::StmtId id, const ast::ScalarDecl& node);

@@ -248,11 +248,10 @@ void Uniformity::Visit(ast::StmtId id) {
   } else if (const auto* x = std::get_if<ast::CallStmt>(&node)) {
     for (const ast::ExprId arg : x->args) VisitExpr(arg);
     // A function that gets a fragment may exchange values between its lanes.
-    const bool collective =
-        x->callee.text.find("setreg_") != std::string::npos ||
-        std::any_of(x->args.begin(), x->args.end(), [&](ast::ExprId arg) {
-          return result_.types[arg].kind == TypeKind::Fragment;
-        });
+    const bool collective = x->callee.text.find("setreg_") != std::string::npos ||
+                            std::any_of(x->args.begin(), x->args.end(), [&](ast::ExprId arg) {
+                              return result_.types[arg].kind == TypeKind::Fragment;
+                            });
     if (collective) {
       CheckControl(stmt.range, fmt::format("`{}`", x->callee.text), ScopeMask());
     }

@@ -56,6 +56,7 @@ Place Locate(Warp& w, ir::StorageId id, int64_t index, int32_t bytes) {
   if (index < low || index > high - count) {
     cta.findings().Add(diag::kinds::SimOutOfBounds, cta.Loc(w), storage.loc, index, storage.name,
                        low, high - 1);
+    if (place.global) cta.launch->coverage.Excuse(id);
     return place;
   }
   if (place.global) {

@@ -57,7 +57,10 @@ Coverage::Coverage(const ir::Kernel& kernel, const std::vector<ParamMemory>& par
     const ir::StorageId storage = kernel.params[static_cast<size_t>(cover.param)].storage;
     const ParamMemory& memory = params[storage.value];
     index_[storage.value] = static_cast<int>(params_.size());
-    params_.push_back({cover, std::vector<First>(static_cast<size_t>(memory.high - memory.low))});
+    Param param;
+    param.cover = cover;
+    param.elements.resize(static_cast<size_t>(memory.high - memory.low));
+    params_.push_back(std::move(param));
   }
 }
 
@@ -82,11 +85,16 @@ bool Coverage::Store(Warp& w, const Place& place, int32_t bytes) {
   return holds;
 }
 
+void Coverage::Excuse(ir::StorageId storage) {
+  if (params_.empty() || index_[storage.value] < 0) return;
+  params_[static_cast<size_t>(index_[storage.value])].excused = true;
+}
+
 void Coverage::Finish(Execution& launch) const {
   for (const Param& param : params_) {
     const ir::Param& declared = launch.kernel->params[static_cast<size_t>(param.cover.param)];
     const ParamMemory& memory = launch.params[declared.storage.value];
-    if (memory.high == memory.low) continue;
+    if (param.excused || memory.high == memory.low) continue;
     int64_t missing = 0, first = 0, count = 0;
     ForEachElement(memory, [&](int64_t at) {
       ++count;

@@ -23,6 +23,8 @@ class Coverage {
   // Whether the promise holds for this store so far. A second store of an element is reported here;
   // that the two are unordered as well would say it twice.
   bool Store(Warp& w, const Place& place, int32_t bytes);
+  // Something else is wrong with the stores to this parameter: what they leave out follows from it.
+  void Excuse(ir::StorageId storage);
   void Finish(Execution& launch) const;
 
  private:
@@ -34,6 +36,7 @@ class Coverage {
   struct Param {
     ir::Cover cover;
     std::vector<First> elements;  // from `low` of its memory
+    bool excused = false;
   };
   std::vector<Param> params_;
   std::vector<int> index_;  // by storage: of params_; -1: no promise

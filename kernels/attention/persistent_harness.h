@@ -1,7 +1,7 @@
 // The same verification and timing as harness.h for kernels whose CTAs take tasks from lists.
 // In: as there, but the launcher of the kernel gets the lists too, and the rows of a query tile are
-// told. Out: as there, and what building and uploading the lists took. More options: --ctas, and
-// CHOREO_SCHED_FIXED_COST in the environment.
+// told. Out: as there, and what building and uploading the lists took. More options: --ctas,
+// --schedule, and CHOREO_SCHED_FIXED_COST in the environment.
 #pragma once
 
 #include "harness/driver.h"
@@ -17,7 +17,8 @@ int MainPersistent(const char* kernel, int argc, char** argv, Attend attend, Fil
       kernel, argc, argv, Grid::Persistent,
       [&](const Options& options) {
         const int64_t fixed_cost = internal::FixedCostWanted();
-        return PersistentAttend<Attend>(attend, BlockM, internal::CtasWanted(options), fixed_cost);
+        return PersistentAttend<Attend>(attend, BlockM, internal::CtasWanted(options), fixed_cost,
+                                        options.order);
       },
       fill);
 }

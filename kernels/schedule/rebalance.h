@@ -1,6 +1,6 @@
 // Narrows the heaviest bin against the lightest. A unit is moved as a whole, so pairs stay
-// together. In: levels of units, bins of them. Out: the same units in bins whose heaviest is
-// lighter, or as light as before.
+// together. In: levels of units, bins of them, which may have a load besides. Out: the same units
+// in bins whose heaviest is lighter, or as light as before.
 #pragma once
 
 #include <algorithm>
@@ -64,43 +64,49 @@ inline void Apply(const Exchange& exchange, Bins& bins, int32_t heavy, int32_t l
   bins.load[light] += exchange.shift;
 }
 
-// All units of two bins divided anew, as evenly as they can be. `found` if the larger part is
-// lighter than `limit`; few units of small costs only, so that their sums can be tabled.
+// All units of two bins divided anew, as evenly as they can be. `found` if the heavier bin is then
+// lighter than it was; few units of small costs only, so that their sums can be tabled.
 struct Division {
   bool found = false;
-  int64_t larger_load = 0, smaller_load = 0;
-  std::vector<int32_t> larger, smaller;
+  int64_t given = 0;  // cost of the units of `light`
+  std::vector<int32_t> heavy, light;
 };
 
-inline Division Divide(const std::vector<Level>& levels, const std::vector<int32_t>& one,
-                       const std::vector<int32_t>& other, int64_t total, int64_t limit) {
-  constexpr int64_t kMaxHalf = 1 << 14;
+inline Division Divide(const std::vector<Level>& levels, const Bins& bins, int32_t heavy,
+                       int32_t light) {
+  constexpr int64_t kMaxSum = 1 << 14;
   constexpr size_t kMaxUnits = 32;
+  const auto &one = bins.units[heavy], &other = bins.units[light];
   Division result;
-  const int64_t half = total / 2;
-  if (half > kMaxHalf || one.size() + other.size() > kMaxUnits) return result;
+  if (one.size() + other.size() > kMaxUnits) return result;
   std::vector<int32_t> pool(one.size() + other.size());
   std::merge(one.begin(), one.end(), other.begin(), other.end(), pool.begin());
-  // Of each sum up to the half, the unit with which it was first reached; the rest of the sum is
-  // made of units before that one.
-  std::vector<int8_t> last(static_cast<size_t>(half + 1), -1);
+  int64_t fixed = bins.load[light], all = 0;  // of the light bin besides its units; of all units
+  for (const int32_t unit : other) fixed -= levels[unit].cost;
+  for (const int32_t unit : pool) all += levels[unit].cost;
+  // The light bin gets as much as leaves it the lighter of the two.
+  const int64_t total = bins.load[heavy] + bins.load[light];
+  const int64_t most = std::min(total / 2 - fixed, all);
+  if (most < 0 || most > kMaxSum) return result;
+  // Of each sum up to that, the unit with which it was first reached; the rest of the sum is made
+  // of units before that one.
+  std::vector<int8_t> last(static_cast<size_t>(most + 1), -1);
   last[0] = static_cast<int8_t>(kMaxUnits);
   for (size_t unit = 0; unit < pool.size(); ++unit) {
     const int64_t cost = levels[pool[unit]].cost;
-    for (int64_t sum = half; sum >= cost; --sum) {
+    for (int64_t sum = most; sum >= cost; --sum) {
       if (last[sum] < 0 && last[sum - cost] >= 0) last[sum] = static_cast<int8_t>(unit);
     }
   }
-  int64_t sum = half;
+  int64_t sum = most;
   while (last[sum] < 0) --sum;
-  if (total - sum >= limit) return result;
+  if (total - (fixed + sum) >= bins.load[heavy]) return result;
   result.found = true;
-  result.smaller_load = sum;
-  result.larger_load = total - sum;
+  result.given = sum;
   std::vector<bool> chosen(pool.size());
   for (; sum > 0; sum -= levels[pool[last[sum]]].cost) chosen[last[sum]] = true;
   for (size_t unit = 0; unit < pool.size(); ++unit) {
-    (chosen[unit] ? result.smaller : result.larger).push_back(pool[unit]);
+    (chosen[unit] ? result.light : result.heavy).push_back(pool[unit]);
   }
   return result;
 }
@@ -115,7 +121,8 @@ class Rebalancing {
     for (size_t b = 0; b < bins.load.size(); ++b) {
       order_.insert({bins.load[b], static_cast<int32_t>(b)});
     }
-    ideal_ = IdealLoad();
+    const int64_t ideal = IdealLoad();
+    enough_ = ideal + ideal / 2000;
   }
 
   void Run() {
@@ -132,7 +139,10 @@ class Rebalancing {
     int64_t divisor = 0, total = 0;
     for (const Level& level : levels_) {
       if (level.count > 0) divisor = std::gcd(divisor, level.cost);
-      total += level.cost * level.count;
+    }
+    for (const int64_t load : bins_.load) {
+      divisor = std::gcd(divisor, load);
+      total += load;
     }
     if (total == 0) return 0;
     const int64_t bins = static_cast<int64_t>(bins_.load.size());
@@ -142,7 +152,7 @@ class Rebalancing {
 
   bool Improve(Attempt attempt) {
     const Loaded heavy = *order_.rbegin();
-    if (heavy.load <= ideal_ || bins_.units[heavy.bin].size() < 2) return false;
+    if (heavy.load <= enough_) return false;
     for (auto light = order_.begin(); light->load < heavy.load && looks_ > 0; ++light, --looks_) {
       const Loaded other = *light;
       if (!(this->*attempt)(heavy.bin, other.bin)) continue;
@@ -164,21 +174,22 @@ class Rebalancing {
   }
 
   bool TryDivision(int32_t heavy, int32_t light) {
-    const int64_t total = bins_.load[heavy] + bins_.load[light];
-    Division division =
-        Divide(levels_, bins_.units[heavy], bins_.units[light], total, bins_.load[heavy]);
+    Division division = Divide(levels_, bins_, heavy, light);
     if (!division.found) return false;
-    bins_.units[heavy] = std::move(division.larger);
-    bins_.units[light] = std::move(division.smaller);
-    bins_.load[heavy] = division.larger_load;
-    bins_.load[light] = division.smaller_load;
+    const int64_t total = bins_.load[heavy] + bins_.load[light];
+    for (const int32_t unit : bins_.units[light]) bins_.load[light] -= levels_[unit].cost;
+    bins_.load[light] += division.given;
+    bins_.load[heavy] = total - bins_.load[light];
+    bins_.units[heavy] = std::move(division.heavy);
+    bins_.units[light] = std::move(division.light);
     return true;
   }
 
   const std::vector<Level>& levels_;
   Bins& bins_;
   std::set<Loaded> order_;
-  int64_t ideal_ = 0, looks_;
+  int64_t enough_ = 0;  // what is within 0.05 % of the best is not worth a search
+  int64_t looks_;
 };
 
 inline void Rebalance(const std::vector<Level>& levels, Bins& bins) {

@@ -1,11 +1,11 @@
-// Task lists on the device, built and uploaded once for each device, shape, number of bins and
-// fixed cost. Works on both targets. In: those, and the stream of the caller. Out: views of device
-// memory, which live as long as the cache or a copy of the returned pointer; and what building and
-// uploading took, in milliseconds. Must hold: Get returns lists whose upload has completed
-// (Buffer::upload waits for its stream), so a kernel on any stream may read them. The first Get of
-// a shape therefore must not be under graph capture; the later ones touch no stream. Calls from
-// several threads are safe: one builds, those that want the same list wait for it, the others do
-// not.
+// Task lists on the device, built and uploaded once for each device, shape, number of bins, fixed
+// cost and order. Works on both targets. In: those, and the stream of the caller. Out: views of
+// device memory, which live as long as the cache or a copy of the returned pointer; and what
+// building and uploading took, in milliseconds. Must hold: Get returns lists whose upload has
+// completed (Buffer::upload waits for its stream), so a kernel on any stream may read them. The
+// first Get of a shape therefore must not be under graph capture; the later ones touch no stream.
+// Calls from several threads are safe: one builds, those that want the same list wait for it, the
+// others do not.
 #pragma once
 
 #include <algorithm>
@@ -27,6 +27,7 @@ struct DeviceSchedule {
   choreo::view<const int32_t, 2> bins;    // [CTAS, 2], where each CTA's tasks begin and end
   CausalShape shape;
   int64_t fixed_cost = 0;
+  Order order = Order::Sections;
   double build_ms = 0, upload_ms = 0;
   double imbalance = 1;  // estimated load of the heaviest bin over the mean of all
 
@@ -53,13 +54,14 @@ inline double Imbalance(const TaskList& list, int64_t fixed_cost) {
 class ScheduleCache {
  public:
   std::shared_ptr<const DeviceSchedule> Get(const CausalShape& shape, int64_t bins,
-                                            int64_t fixed_cost, choreo::Stream stream) {
+                                            int64_t fixed_cost, Order order,
+                                            choreo::Stream stream) {
     CheckSchedule(shape, bins, fixed_cost);
     const std::shared_ptr<Entry> entry =
-        Find({CurrentDevice(), shape.batch, shape.heads, shape.tiles, bins, fixed_cost});
+        Find({CurrentDevice(), shape.batch, shape.heads, shape.tiles, bins, fixed_cost, order});
     const std::lock_guard<std::mutex> lock(entry->mutex);
     // What throws on the way leaves the entry empty, and the next call tries again.
-    if (entry->lists == nullptr) entry->lists = Upload(shape, bins, fixed_cost, stream);
+    if (entry->lists == nullptr) entry->lists = Upload(shape, bins, fixed_cost, order, stream);
     // The pointer shares ownership of the buffers.
     return {entry->lists, &entry->lists->schedule};
   }
@@ -72,8 +74,8 @@ class ScheduleCache {
   }
 
  private:
-  // Device, batch, heads, tiles, bins, fixed cost.
-  using Key = std::tuple<int, int64_t, int64_t, int64_t, int64_t, int64_t>;
+  // Device, batch, heads, tiles, bins, fixed cost, order.
+  using Key = std::tuple<int, int64_t, int64_t, int64_t, int64_t, int64_t, Order>;
 
   struct Lists {
     explicit Lists(const TaskList& list)
@@ -105,13 +107,13 @@ class ScheduleCache {
   }
 
   static std::shared_ptr<Lists> Upload(const CausalShape& shape, int64_t bins, int64_t fixed_cost,
-                                       choreo::Stream stream) {
+                                       Order order, choreo::Stream stream) {
     using Clock = std::chrono::steady_clock;
     const auto ms = [](Clock::time_point from, Clock::time_point to) {
       return std::chrono::duration<double, std::milli>(to - from).count();
     };
     const auto start = Clock::now();
-    const TaskList list = BuildCausalSchedule(shape, bins, fixed_cost);
+    const TaskList list = BuildCausalSchedule(shape, bins, fixed_cost, order);
     const auto built = Clock::now();
     auto lists = std::make_shared<Lists>(list);
     lists->tasks.upload(std::span<const uint64_t>(list.tasks), stream);
@@ -122,6 +124,7 @@ class ScheduleCache {
     result.bins = choreo::row_major<const int32_t>(lists->bins.data(), bins, 2);
     result.shape = shape;
     result.fixed_cost = fixed_cost;
+    result.order = order;
     result.build_ms = ms(start, built);
     result.upload_ms = ms(built, uploaded);
     result.imbalance = Imbalance(list, fixed_cost);

@@ -185,6 +185,14 @@ mha_v4_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
       // role p > 0: threads 128 to 383
       // 78: call croq::cuda::setreg_inc(232);
       ptx::setmaxnreg_inc<232>();
+      // 122: qk = mma.row.row.async acc_s,
+      const uint64_t q_shared_desc =
+          choreo::make_smem_desc<128>(choreo::shared_address(q_shared), 16, 1024);
+      const uint64_t k_buf_desc =
+          choreo::make_smem_desc<128>(choreo::shared_address(k_buf), 16, 1024);
+      // 126: pv = mma.row.col.async acc_o, acc_s_cast, v_buf[prev_v_slot];
+      const uint64_t v_buf_desc =
+          choreo::make_smem_desc<128>(choreo::shared_address(v_buf), 16384, 1024);
       // 79: cid = p - 1;
       const int cid = p - 1;
       // 81: frag f32 [WG_M] scores_max {-inf};
@@ -221,24 +229,24 @@ mha_v4_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
       ptx::mbarrier_wait_parity(choreo::shared_address(kf + static_cast<int>(k_pipe_order % 2)),
           static_cast<int>((k_pipe_order / 2) & 1));
       // 96: first_qk = mma.row.row.async acc_s,
-      const uint64_t q_shared_desc =
-          choreo::make_smem_desc<128>(choreo::shared_address(q_shared) + cid * 8192, 16, 1024);
-      const uint64_t k_buf_desc = choreo::make_smem_desc<128>(
-          choreo::shared_address(k_buf) + static_cast<int>(first_k_slot) * 32768, 16, 1024);
+      const uint64_t q_shared_tile =
+          q_shared_desc + static_cast<uint64_t>(static_cast<uint32_t>(cid * 512));
+      const uint64_t k_buf_tile = k_buf_desc
+          + static_cast<uint64_t>(static_cast<uint32_t>(static_cast<int>(first_k_slot) * 2048));
       // 77: inthreads.async (p > 0) {
       if (warp / 4 - 1 > 0) {
         ptx::nanosleep((warp / 4 - 1) * 400);
       }
       // 96: first_qk = mma.row.row.async acc_s,
       ptx::wgmma_fence();
-      ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_desc, k_buf_desc, 0);
-      ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_desc + 2, k_buf_desc + 2, 1);
-      ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_desc + 4, k_buf_desc + 4, 1);
-      ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_desc + 6, k_buf_desc + 6, 1);
-      ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_desc + 1024, k_buf_desc + 1024, 1);
-      ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_desc + 1026, k_buf_desc + 1026, 1);
-      ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_desc + 1028, k_buf_desc + 1028, 1);
-      ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_desc + 1030, k_buf_desc + 1030, 1);
+      ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_tile, k_buf_tile, 0);
+      ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_tile + 2, k_buf_tile + 2, 1);
+      ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_tile + 4, k_buf_tile + 4, 1);
+      ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_tile + 6, k_buf_tile + 6, 1);
+      ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_tile + 1024, k_buf_tile + 1024, 1);
+      ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_tile + 1026, k_buf_tile + 1026, 1);
+      ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_tile + 1028, k_buf_tile + 1028, 1);
+      ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_tile + 1030, k_buf_tile + 1030, 1);
       ptx::wgmma_commit_group();
       // 98: wait first_qk;
       ptx::wgmma_wait_group<0>();
@@ -301,45 +309,45 @@ mha_v4_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
         ptx::mbarrier_wait_parity(choreo::shared_address(kf + static_cast<int>(k_pipe_order % 2)),
             static_cast<int>((k_pipe_order / 2) & 1));
         // 122: qk = mma.row.row.async acc_s,
-        const uint64_t q_shared_desc_1 =
-            choreo::make_smem_desc<128>(choreo::shared_address(q_shared) + cid * 8192, 16, 1024);
-        const uint64_t k_buf_desc_1 = choreo::make_smem_desc<128>(
-            choreo::shared_address(k_buf) + static_cast<int>(k_slot) * 32768, 16, 1024);
+        const uint64_t q_shared_tile_1 =
+            q_shared_desc + static_cast<uint64_t>(static_cast<uint32_t>(cid * 512));
+        const uint64_t k_buf_tile_1 = k_buf_desc
+            + static_cast<uint64_t>(static_cast<uint32_t>(static_cast<int>(k_slot) * 2048));
         ptx::wgmma_fence();
-        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_desc_1, k_buf_desc_1, 0);
-        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_desc_1 + 2, k_buf_desc_1 + 2, 1);
-        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_desc_1 + 4, k_buf_desc_1 + 4, 1);
-        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_desc_1 + 6, k_buf_desc_1 + 6, 1);
-        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_desc_1 + 1024, k_buf_desc_1 + 1024, 1);
-        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_desc_1 + 1026, k_buf_desc_1 + 1026, 1);
-        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_desc_1 + 1028, k_buf_desc_1 + 1028, 1);
-        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_desc_1 + 1030, k_buf_desc_1 + 1030, 1);
+        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_tile_1, k_buf_tile_1, 0);
+        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_tile_1 + 2, k_buf_tile_1 + 2, 1);
+        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_tile_1 + 4, k_buf_tile_1 + 4, 1);
+        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_tile_1 + 6, k_buf_tile_1 + 6, 1);
+        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_tile_1 + 1024, k_buf_tile_1 + 1024, 1);
+        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_tile_1 + 1026, k_buf_tile_1 + 1026, 1);
+        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_tile_1 + 1028, k_buf_tile_1 + 1028, 1);
+        ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_tile_1 + 1030, k_buf_tile_1 + 1030, 1);
         ptx::wgmma_commit_group();
         // 125: wait vf.at(v_pipe_order);
         ptx::mbarrier_wait_parity(choreo::shared_address(vf + static_cast<int>(v_pipe_order % 2)),
             static_cast<int>((v_pipe_order / 2) & 1));
         // 126: pv = mma.row.col.async acc_o, acc_s_cast, v_buf[prev_v_slot];
-        const uint64_t v_buf_desc = choreo::make_smem_desc<128>(
-            choreo::shared_address(v_buf) + static_cast<int>(prev_v_slot) * 32768, 16384, 1024);
+        const uint64_t v_buf_tile = v_buf_desc
+            + static_cast<uint64_t>(static_cast<uint32_t>(static_cast<int>(prev_v_slot) * 2048));
         ptx::tie(acc_o);
         ptx::tie(acc_s_cast);
         ptx::wgmma_fence();
         ptx::wgmma_m64n128k16_f32_bf16_rs<1>(acc_o, acc_s_cast[0], acc_s_cast[1], acc_s_cast[2],
-            acc_s_cast[3], v_buf_desc, 1);
+            acc_s_cast[3], v_buf_tile, 1);
         ptx::wgmma_m64n128k16_f32_bf16_rs<1>(acc_o, acc_s_cast[4], acc_s_cast[5], acc_s_cast[6],
-            acc_s_cast[7], v_buf_desc + 128, 1);
+            acc_s_cast[7], v_buf_tile + 128, 1);
         ptx::wgmma_m64n128k16_f32_bf16_rs<1>(acc_o, acc_s_cast[8], acc_s_cast[9], acc_s_cast[10],
-            acc_s_cast[11], v_buf_desc + 256, 1);
+            acc_s_cast[11], v_buf_tile + 256, 1);
         ptx::wgmma_m64n128k16_f32_bf16_rs<1>(acc_o, acc_s_cast[12], acc_s_cast[13], acc_s_cast[14],
-            acc_s_cast[15], v_buf_desc + 384, 1);
+            acc_s_cast[15], v_buf_tile + 384, 1);
         ptx::wgmma_m64n128k16_f32_bf16_rs<1>(acc_o, acc_s_cast[16], acc_s_cast[17], acc_s_cast[18],
-            acc_s_cast[19], v_buf_desc + 512, 1);
+            acc_s_cast[19], v_buf_tile + 512, 1);
         ptx::wgmma_m64n128k16_f32_bf16_rs<1>(acc_o, acc_s_cast[20], acc_s_cast[21], acc_s_cast[22],
-            acc_s_cast[23], v_buf_desc + 640, 1);
+            acc_s_cast[23], v_buf_tile + 640, 1);
         ptx::wgmma_m64n128k16_f32_bf16_rs<1>(acc_o, acc_s_cast[24], acc_s_cast[25], acc_s_cast[26],
-            acc_s_cast[27], v_buf_desc + 768, 1);
+            acc_s_cast[27], v_buf_tile + 768, 1);
         ptx::wgmma_m64n128k16_f32_bf16_rs<1>(acc_o, acc_s_cast[28], acc_s_cast[29], acc_s_cast[30],
-            acc_s_cast[31], v_buf_desc + 896, 1);
+            acc_s_cast[31], v_buf_tile + 896, 1);
         ptx::wgmma_commit_group();
         // 128: wait qk;
         ptx::wgmma_wait_group<1>();
@@ -433,27 +441,27 @@ mha_v4_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
       ptx::mbarrier_wait_parity(choreo::shared_address(vf + static_cast<int>(v_pipe_order % 2)),
           static_cast<int>((v_pipe_order / 2) & 1));
       // 163: final_pv = mma.row.col.async acc_o, acc_s_cast, v_buf[final_v_slot];
-      const uint64_t v_buf_desc = choreo::make_smem_desc<128>(
-          choreo::shared_address(v_buf) + static_cast<int>(final_v_slot) * 32768, 16384, 1024);
+      const uint64_t v_buf_tile = v_buf_desc
+          + static_cast<uint64_t>(static_cast<uint32_t>(static_cast<int>(final_v_slot) * 2048));
       ptx::tie(acc_o);
       ptx::tie(acc_s_cast);
       ptx::wgmma_fence();
       ptx::wgmma_m64n128k16_f32_bf16_rs<1>(acc_o, acc_s_cast[0], acc_s_cast[1], acc_s_cast[2],
-          acc_s_cast[3], v_buf_desc, 1);
+          acc_s_cast[3], v_buf_tile, 1);
       ptx::wgmma_m64n128k16_f32_bf16_rs<1>(acc_o, acc_s_cast[4], acc_s_cast[5], acc_s_cast[6],
-          acc_s_cast[7], v_buf_desc + 128, 1);
+          acc_s_cast[7], v_buf_tile + 128, 1);
       ptx::wgmma_m64n128k16_f32_bf16_rs<1>(acc_o, acc_s_cast[8], acc_s_cast[9], acc_s_cast[10],
-          acc_s_cast[11], v_buf_desc + 256, 1);
+          acc_s_cast[11], v_buf_tile + 256, 1);
       ptx::wgmma_m64n128k16_f32_bf16_rs<1>(acc_o, acc_s_cast[12], acc_s_cast[13], acc_s_cast[14],
-          acc_s_cast[15], v_buf_desc + 384, 1);
+          acc_s_cast[15], v_buf_tile + 384, 1);
       ptx::wgmma_m64n128k16_f32_bf16_rs<1>(acc_o, acc_s_cast[16], acc_s_cast[17], acc_s_cast[18],
-          acc_s_cast[19], v_buf_desc + 512, 1);
+          acc_s_cast[19], v_buf_tile + 512, 1);
       ptx::wgmma_m64n128k16_f32_bf16_rs<1>(acc_o, acc_s_cast[20], acc_s_cast[21], acc_s_cast[22],
-          acc_s_cast[23], v_buf_desc + 640, 1);
+          acc_s_cast[23], v_buf_tile + 640, 1);
       ptx::wgmma_m64n128k16_f32_bf16_rs<1>(acc_o, acc_s_cast[24], acc_s_cast[25], acc_s_cast[26],
-          acc_s_cast[27], v_buf_desc + 768, 1);
+          acc_s_cast[27], v_buf_tile + 768, 1);
       ptx::wgmma_m64n128k16_f32_bf16_rs<1>(acc_o, acc_s_cast[28], acc_s_cast[29], acc_s_cast[30],
-          acc_s_cast[31], v_buf_desc + 896, 1);
+          acc_s_cast[31], v_buf_tile + 896, 1);
       ptx::wgmma_commit_group();
       // 164: all_reduce_sum(logsum);
       #pragma unroll
@@ -613,7 +621,7 @@ choreo::status mha_v4_noexcept(choreo::view<const choreo::bf16, 4> Q,
 #line 177 "kernels/attention/v4_nonpersistent_fa.co"
 
 
-#line 617 "v4_nonpersistent_fa.cu"
+#line 625 "v4_nonpersistent_fa.cu"
 
 // ---- fill_input, line 179 of kernels/attention/v4_nonpersistent_fa.co
 namespace choreo_gen {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "attention/harness.h"
-#include "schedule/task_word.h"
+#include "schedule/causal_schedule.h"
 
 namespace attention {
 namespace {
@@ -116,6 +116,26 @@ TEST(PersistentHarness, RunsAnyNumberOfCtas) {
   }
 }
 
+TEST(PersistentHarness, OrdersTheListsAsAsked) {
+  const auto with = [](const std::vector<std::string>& options) {
+    std::vector<uint64_t> words;
+    EXPECT_EQ(RunPersistent(With({"--batch", "2", "--heads", "4", "--seq", "200"}, options),
+                            [&](Output, Tasks tasks, CtaBins, int) {
+                              words.assign(tasks.data, tasks.data + tasks.extent[0]);
+                            }),
+              0);
+    return words;
+  };
+  const schedule::CausalShape shape{2, 4, 7};
+  const auto in = [&](schedule::Order order) {
+    return schedule::BuildCausalSchedule(shape, 4, schedule::kDefaultFixedCost, order).tasks;
+  };
+  EXPECT_EQ(with({"--schedule", "pairs"}), in(schedule::Order::Pairs));
+  EXPECT_EQ(with({"--schedule", "sections"}), in(schedule::Order::Sections));
+  EXPECT_EQ(with({}), in(schedule::Order::Sections));
+  EXPECT_NE(with({}), with({"--schedule", "pairs"}));
+}
+
 TEST(PersistentHarness, UploadsTheListsOfAShapeOnce) {
   std::set<const void*> addresses;
   EXPECT_EQ(RunPersistent(With(kSmall, {"--check-repeat", "3"}),
@@ -147,6 +167,8 @@ TEST(PersistentHarness, RefusesMisuse) {
   EXPECT_EQ(RunPersistent({"--ctas", "0"}), 2);
   EXPECT_EQ(RunPersistent({"--ctas", "1048577"}), 2);
   EXPECT_EQ(RunPersistent({"--ctas"}), 2);
+  EXPECT_EQ(RunPersistent({"--schedule", "heads"}), 2);
+  EXPECT_EQ(RunPersistent({"--schedule"}), 2);
   setenv("CHOREO_SCHED_FIXED_COST", "four", 1);
   EXPECT_EQ(RunPersistent(kSmall), 2);
   setenv("CHOREO_SCHED_FIXED_COST", "9", 1);
@@ -162,7 +184,8 @@ TEST(PersistentHarness, TellsTheListsApartFromTheKernel) {
   std::stringstream text;
   text << std::ifstream(path).rdbuf();
   EXPECT_THAT(text.str(), HasSubstr("{\"row\": \"schedule\""));
-  EXPECT_THAT(text.str(), HasSubstr("\"ctas\": 5, \"tasks\": 18, \"fixed_cost\": 4"));
+  EXPECT_THAT(text.str(),
+              HasSubstr("\"order\": \"sections\", \"ctas\": 5, \"tasks\": 18, \"fixed_cost\": 4"));
   EXPECT_THAT(text.str(), HasSubstr("\"schedule_build_ms\": "));
   EXPECT_THAT(text.str(), HasSubstr("\"schedule_upload_ms\": "));
   std::filesystem::remove(path);
@@ -171,7 +194,9 @@ TEST(PersistentHarness, TellsTheListsApartFromTheKernel) {
 TEST(PersistentHarness, TellsItsOwnOptionsOnly) {
   EXPECT_THAT(UsageText("k", Grid::Persistent), HasSubstr("--ctas"));
   EXPECT_THAT(UsageText("k", Grid::Persistent), HasSubstr("CHOREO_SCHED_FIXED_COST"));
+  EXPECT_THAT(UsageText("k", Grid::Persistent), HasSubstr("--schedule"));
   EXPECT_THAT(UsageText("k"), Not(HasSubstr("--ctas")));
+  EXPECT_THAT(UsageText("k"), Not(HasSubstr("--schedule")));
   EXPECT_THAT(UsageText("k"), Not(HasSubstr("CHOREO_SCHED_FIXED_COST")));
 }
 

@@ -26,7 +26,7 @@ TaskList Downloaded(const DeviceSchedule& lists) {
 TEST(ScheduleCache, GivesTheListsInDeviceMemory) {
   ScheduleCache cache;
   const CausalShape shape{2, 6, 10};
-  const auto lists = cache.Get(shape, 7, 4, {});
+  const auto lists = cache.Get(shape, 7, 4, Order::Sections, {});
   EXPECT_EQ(lists->task_count(), 120);
   EXPECT_EQ(lists->bin_count(), 7);
   EXPECT_EQ(lists->bins.extent[1], 2);
@@ -41,30 +41,35 @@ TEST(ScheduleCache, GivesTheListsInDeviceMemory) {
 
 TEST(ScheduleCache, GivesTheSameListsAgain) {
   ScheduleCache cache;
-  const auto first = cache.Get({1, 8, 16}, 12, 4, choreo::Stream::create());
-  EXPECT_EQ(cache.Get({1, 8, 16}, 12, 4, choreo::Stream::create()).get(), first.get());
+  const auto first = cache.Get({1, 8, 16}, 12, 4, Order::Sections, choreo::Stream::create());
+  EXPECT_EQ(cache.Get({1, 8, 16}, 12, 4, Order::Sections, choreo::Stream::create()).get(),
+            first.get());
 }
 
-TEST(ScheduleCache, TellsShapesBinsAndFixedCostsApart) {
+TEST(ScheduleCache, TellsShapesBinsFixedCostsAndOrdersApart) {
   ScheduleCache cache;
   std::set<const uint64_t*> addresses;
   for (const CausalShape& shape : {CausalShape{2, 8, 16}, CausalShape{8, 2, 16},
                                    CausalShape{16, 2, 8}, CausalShape{2, 8, 17}}) {
     for (const int64_t bins : {3, 4}) {
       for (const int64_t fixed_cost : {4, 5}) {
-        const auto lists = cache.Get(shape, bins, fixed_cost, {});
-        EXPECT_EQ(Validate(Downloaded(*lists), shape), "");
-        EXPECT_EQ(lists->bin_count(), bins);
-        addresses.insert(lists->tasks.data);
+        for (const Order order : {Order::Sections, Order::Pairs}) {
+          const auto lists = cache.Get(shape, bins, fixed_cost, order, {});
+          EXPECT_EQ(Downloaded(*lists).tasks,
+                    BuildCausalSchedule(shape, bins, fixed_cost, order).tasks);
+          EXPECT_EQ(lists->bin_count(), bins);
+          EXPECT_EQ(lists->order, order);
+          addresses.insert(lists->tasks.data);
+        }
       }
     }
   }
-  EXPECT_EQ(addresses.size(), 16u);
+  EXPECT_EQ(addresses.size(), 32u);
 }
 
 TEST(ScheduleCache, HasAddressesForNothingToDo) {
   ScheduleCache cache;
-  const auto lists = cache.Get({0, 8, 16}, 5, 4, {});
+  const auto lists = cache.Get({0, 8, 16}, 5, 4, Order::Sections, {});
   EXPECT_EQ(lists->task_count(), 0);
   EXPECT_NE(lists->tasks.data, nullptr);
   EXPECT_EQ(Downloaded(*lists).bins, std::vector<int32_t>(10, 0));
@@ -73,16 +78,16 @@ TEST(ScheduleCache, HasAddressesForNothingToDo) {
 
 TEST(ScheduleCache, RefusesAndStaysUsable) {
   ScheduleCache cache;
-  EXPECT_THROW(cache.Get({1, 1, 1}, 0, 4, {}), choreo::error);
-  EXPECT_THROW(cache.Get({1, kMaxHeads + 1, 1}, 1, 4, {}), choreo::error);
-  EXPECT_EQ(cache.Get({1, 1, 1}, 1, 4, {})->task_count(), 1);
+  EXPECT_THROW(cache.Get({1, 1, 1}, 0, 4, Order::Sections, {}), choreo::error);
+  EXPECT_THROW(cache.Get({1, kMaxHeads + 1, 1}, 1, 4, Order::Sections, {}), choreo::error);
+  EXPECT_EQ(cache.Get({1, 1, 1}, 1, 4, Order::Sections, {})->task_count(), 1);
 }
 
 TEST(ScheduleCache, LeavesListsInUseAlive) {
   auto cache = std::make_unique<ScheduleCache>();
-  const auto lists = cache->Get({1, 4, 8}, 3, 4, {});
+  const auto lists = cache->Get({1, 4, 8}, 3, 4, Order::Sections, {});
   cache->Clear();
-  EXPECT_NE(cache->Get({1, 4, 8}, 3, 4, {}).get(), lists.get());
+  EXPECT_NE(cache->Get({1, 4, 8}, 3, 4, Order::Sections, {}).get(), lists.get());
   cache.reset();
   EXPECT_EQ(Validate(Downloaded(*lists), {1, 4, 8}), "");
 }
@@ -95,7 +100,7 @@ TEST(ScheduleCache, BuildsOnceForManyThreads) {
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 4 * kShapes; ++i) {
-        got[t].push_back(cache.Get({2, 16, 16 + (i + t) % kShapes}, 30, 4, {}));
+        got[t].push_back(cache.Get({2, 16, 16 + (i + t) % kShapes}, 30, 4, Order::Sections, {}));
       }
     });
   }

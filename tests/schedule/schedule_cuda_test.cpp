@@ -22,7 +22,7 @@ class ScheduleOnCuda : public testing::Test {
 };
 
 TEST_F(ScheduleOnCuda, UploadsOnTheStreamOfTheCallerAndWaitsForIt) {
-  cache_.Get({1, 4, 8}, 3, 4, StreamNumber(7));
+  cache_.Get({1, 4, 8}, 3, 4, Order::Sections, StreamNumber(7));
   ASSERT_FALSE(fake.stream_calls.empty());
   for (const int64_t call : fake.stream_calls) EXPECT_EQ(std::abs(call), 7);
   // The last call is a wait: a kernel on another stream finds complete lists.
@@ -30,29 +30,29 @@ TEST_F(ScheduleOnCuda, UploadsOnTheStreamOfTheCallerAndWaitsForIt) {
 }
 
 TEST_F(ScheduleOnCuda, TouchesNoStreamOnLaterUse) {
-  const auto first = cache_.Get({1, 4, 8}, 3, 4, StreamNumber(7));
+  const auto first = cache_.Get({1, 4, 8}, 3, 4, Order::Sections, StreamNumber(7));
   fake.stream_calls.clear();
   const int allocations = fake.allocations;
-  EXPECT_EQ(cache_.Get({1, 4, 8}, 3, 4, StreamNumber(9)).get(), first.get());
+  EXPECT_EQ(cache_.Get({1, 4, 8}, 3, 4, Order::Sections, StreamNumber(9)).get(), first.get());
   EXPECT_TRUE(fake.stream_calls.empty());
   EXPECT_EQ(fake.allocations, allocations);
 }
 
 TEST_F(ScheduleOnCuda, HasListsOfItsOwnOnEachDevice) {
-  const auto first = cache_.Get({1, 4, 8}, 3, 4, {});
+  const auto first = cache_.Get({1, 4, 8}, 3, 4, Order::Sections, {});
   fake.device = 1;
-  const auto second = cache_.Get({1, 4, 8}, 3, 4, {});
+  const auto second = cache_.Get({1, 4, 8}, 3, 4, Order::Sections, {});
   EXPECT_NE(first->tasks.data, second->tasks.data);
-  EXPECT_EQ(cache_.Get({1, 4, 8}, 3, 4, {}).get(), second.get());
+  EXPECT_EQ(cache_.Get({1, 4, 8}, 3, 4, Order::Sections, {}).get(), second.get());
   fake.device = 0;
-  EXPECT_EQ(cache_.Get({1, 4, 8}, 3, 4, {}).get(), first.get());
+  EXPECT_EQ(cache_.Get({1, 4, 8}, 3, 4, Order::Sections, {}).get(), first.get());
 }
 
 TEST_F(ScheduleOnCuda, TriesAgainAfterAFailedUpload) {
   fake.fault = cudaErrorUnknown;
-  EXPECT_THROW(cache_.Get({1, 4, 8}, 3, 4, {}), choreo::error);
+  EXPECT_THROW(cache_.Get({1, 4, 8}, 3, 4, Order::Sections, {}), choreo::error);
   fake.fault = cudaSuccess;
-  EXPECT_EQ(cache_.Get({1, 4, 8}, 3, 4, {})->task_count(), 32);
+  EXPECT_EQ(cache_.Get({1, 4, 8}, 3, 4, Order::Sections, {})->task_count(), 32);
 }
 
 }  // namespace

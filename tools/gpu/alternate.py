@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Times kernels and peers against each other in one run on one card, A B A B.
 
-In: kernel binaries (NAME=PATH, built over the attention harness) and peer names. Every kernel and
+In: kernel binaries (NAME=PATH, built over the attention harness; options of theirs may follow, so that
+one binary can be compared with itself: "pairs=bin/v3 --schedule pairs") and peer names. Every kernel and
 peer is verified before anything is timed; those that fail are reported and not timed. Then, for each
-size and regime, `--rounds` alternations over all of them. Out, under --out: results.jsonl (appended;
+size and regime, `--rounds` alternations over all of them (`--burst-rounds` of the bursts, which are
+mostly pauses). Out, under --out: results.jsonl (appended;
 every raw measurement with its time of day), summary.csv and a table on stdout.
 Exit status: 0 fine, 1 a verification failed or a ratio is below its floor, 3 stopped at the deadline.
 """
@@ -14,6 +16,7 @@ import datetime
 import json
 import os
 import pathlib
+import shlex
 import statistics
 import subprocess
 import sys
@@ -56,13 +59,14 @@ class Results:
 class Kernel:
     """A binary over the attention harness; a fresh process for each measurement."""
 
-    def __init__(self, name, path, args):
-        self.name, self.path, self.args = name, path, args
+    def __init__(self, item, args):
+        self.name, self.path = item.split("=", 1)
+        self.command, self.args = shlex.split(self.path), args
 
     def run(self, seq, *options):
         with tempfile.TemporaryDirectory() as folder:
             rows_path = pathlib.Path(folder) / "rows.jsonl"
-            command = [self.path, "--batch", str(self.args.batch), "--heads", str(self.args.heads),
+            command = [*self.command, "--batch", str(self.args.batch), "--heads", str(self.args.heads),
                        "--seq", str(seq), "--json", str(rows_path), *options]
             environment = {k: v for k, v in os.environ.items()
                            if k not in ("CHOREO_DISABLE_TIMING", "MHA_SEQ")}
@@ -114,13 +118,22 @@ class TorchPeer:
 
     def time(self, seq, regime):
         launch, _ = self.launcher(seq)
-        time.sleep(self.args.gap_s + regime["idle_s"])
+        time.sleep(max(self.args.gap_s, regime["idle_s"]))
         return self.peers.time_ms(launch, regime["warmup"], regime["repeat"])
+
+
+def lists_text(result):
+    """What a persistent kernel says of its task lists, which it makes before it is timed."""
+    if "schedule_build_ms" not in result:
+        return ""
+    return (f"; lists: {result['order']}, {result['ctas']} CTAs, heaviest {result['imbalance']:.4f} x the "
+            f"mean, built in {result['schedule_build_ms']:.2f} ms, uploaded in "
+            f"{result['schedule_upload_ms']:.2f} ms")
 
 
 def collect(args, results):
     """Everything to compare, verified at every size; False if anything asked for is not right."""
-    contenders, ok = [Kernel(*item.split("=", 1), args) for item in args.kernel], True
+    contenders, ok = [Kernel(item, args) for item in args.kernel], True
     names = [n for n in args.peers.split(",") if n]
     if names:
         try:
@@ -146,7 +159,7 @@ def collect(args, results):
             fine &= result["ok"]
             print(f"  verify {contender.name:24} S={seq:<6} "
                   + (f"ok, largest error {result['max_error']:.2g}, row relative L2 "
-                     f"{result['max_row_rel_l2']:.2g}" if result["ok"] else
+                     f"{result['max_row_rel_l2']:.2g}{lists_text(result)}" if result["ok"] else
                      f"FAILED {result.get('why', result)}"), flush=True)
         if fine:
             good.append(contender)
@@ -160,6 +173,8 @@ def measure(args, contenders, results):
     regimes = [r for r in args.regimes.split(",") if r]
     for turn in range(args.rounds):
         for regime in regimes:
+            if regime == "burst" and turn >= args.burst_rounds:
+                continue
             for seq in args.seqs:
                 for contender in contenders:
                     if time.monotonic() > args.stop_at:
@@ -234,7 +249,7 @@ def summarise(args, contenders, results):
 def main():
     here = pathlib.Path(__file__).resolve()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kernel", action="append", default=[], metavar="NAME=BINARY")
+    parser.add_argument("--kernel", action="append", default=[], metavar="NAME=BINARY [OPTION...]")
     parser.add_argument("--peers", default="fa3,cudnn")
     parser.add_argument("--batch", type=int, default=4)
     parser.add_argument("--heads", type=int, default=32)
@@ -243,12 +258,15 @@ def main():
     parser.add_argument("--seqs", default="4096,8192,16384")
     parser.add_argument("--regimes", default="sustained,burst")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--burst-rounds", type=int, help="as --rounds unless told")
     parser.add_argument("--gap-s", type=float, default=1.5)
     parser.add_argument("--timeout", type=float, default=60, help="seconds a kernel process may run")
     parser.add_argument("--deadline-s", type=float, default=300, help="stop measuring after that")
     parser.add_argument("--floors", default=here.parents[2] / "bench" / "floors.json")
     parser.add_argument("--out", required=True)
     args = parser.parse_args()
+    if args.burst_rounds is None:
+        args.burst_rounds = args.rounds
     args.seqs = [int(s) for s in args.seqs.split(",")]
     args.stop_at = time.monotonic() + args.deadline_s
     args.is_reference_shape = (args.batch, args.heads, args.dim, args.element) == (4, 32, 128, "bf16")

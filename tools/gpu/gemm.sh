@@ -54,6 +54,7 @@ variant_defines() {
     s3g8) echo -D GROUP_M=8 ;;
     s3g32) echo -D GROUP_M=32 ;;
     s4n128) echo -D STAGES=4 -D TILE_N=128 ;;
+    s6k32) echo -D STAGES=6 -D TILE_K=32 ;;
     s6n128) echo -D STAGES=6 -D TILE_N=128 ;;
     *) echo "gemm: unknown variant \`$1\`" >&2; exit 2 ;;
   esac

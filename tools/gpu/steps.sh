@@ -36,7 +36,7 @@ last_line() { tail -n 1 "$work/last" | cut -c1-140; }
 
 # What is worth a table row of the output of a step that succeeded.
 detail() {
-  grep -hE '^ +(verify|repeat) |ERROR SUMMARY' "$work/last" | tail -n 2 |
+  grep -hE '^ +(verify|repeat|streams) |ERROR SUMMARY' "$work/last" | tail -n 2 |
     sed -E 's/=+ //; s/^ +[a-z]+ +//; s/ \([0-9]+ elements\)//; s/ at \[[^]]*\]//g' | paste -sd ';' |
     cut -c1-160
 }

@@ -2,7 +2,8 @@
 # Verifies the attention kernels on an sm_90 card and times them against FlashAttention-3 and cuDNN.
 # In: a clone with choreo built (or built here), nvcc, PyTorch for the peers. Out, in the --out folder:
 # log.txt, results.jsonl (raw rows), summary.csv, steps.csv, build.txt (nvcc and ptxas), gpu_state.csv.
-# Every step runs under a timeout and ends in one row of the table printed last.
+# Every step runs under a timeout and ends in one row of the table printed last. Persistent kernels are
+# tried with several numbers of CTAs, orders and fixed costs too; some kernels also as built otherwise.
 # Exit status: 0 all steps fine, 1 a step failed, 2 wrong usage, 77 skipped (no sm_90 device).
 set -u -o pipefail
 
@@ -10,33 +11,36 @@ usage() {
   cat <<'TEXT'
 usage: tools/gpu/verify_and_time.sh --out DIR [options]
   --out DIR        results; made if missing
-  --kernels A,B    kernels of kernels/attention (v1_manual_baseline)
+  --kernels A,B    kernels of kernels/attention (those of the tutorial, in its order)
   --choreo PATH    compiler to use (built under build/gpu with cmake when missing)
   --bin DIR        kernel binaries, built when missing (OUT/../gpu-bin); may be prebuilt elsewhere
   --build-only     build the binaries and stop; needs no card
   --wheels DIR     wheels unpacked beside the installed Python packages (a FlashAttention-3 wheel, say)
   --peers A,B      fa3,cudnn; empty for none
-  --rounds N       alternations (3)
+  --rounds N       alternations of back-to-back launches (3)
+  --burst-rounds N alternations of launches after a pause, each about a minute (1)
   --budget SECONDS whole run (480); timing gets what is left and stops cleanly
-  --skip LIST      steps to leave out: matrix,repeat,sanitizer,errors,timing
+  --skip LIST      steps to leave out: matrix,persistent,variants,repeat,sanitizer,errors,timing
 TEXT
 }
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
-out='' kernels=v1_manual_baseline choreo='' bin='' build_only=0 wheels='' peers=fa3,cudnn rounds=3
+kernels=v1_manual_baseline,v2_manual_s2_1p2c_tma,v4_nonpersistent_fa,v3_fa3_overlap
+out='' choreo='' bin='' build_only=0 wheels='' peers=fa3,cudnn rounds=3 burst_rounds=1
 budget=480 skip=,
 while [ $# -gt 0 ]; do
   case $1 in
     --build-only) build_only=1; shift; continue ;;
     -h | --help) usage; exit 0 ;;
-    --out | --kernels | --choreo | --bin | --wheels | --peers | --rounds | --budget | --skip)
+    --out | --kernels | --choreo | --bin | --wheels | --peers | --rounds | --burst-rounds | --budget | \
+      --skip)
       [ $# -ge 2 ] || { echo "verify_and_time: $1 needs a value" >&2; exit 2; } ;;
     *) echo "verify_and_time: unknown option \`$1\`" >&2; usage >&2; exit 2 ;;
   esac
   case $1 in
     --out) out=$2 ;; --kernels) kernels=$2 ;; --choreo) choreo=$2 ;; --bin) bin=$2 ;;
-    --wheels) wheels=$2 ;; --peers) peers=$2 ;; --rounds) rounds=$2 ;; --budget) budget=$2 ;;
-    --skip) skip=,$2, ;;
+    --wheels) wheels=$2 ;; --peers) peers=$2 ;; --rounds) rounds=$2 ;; --burst-rounds) burst_rounds=$2 ;;
+    --budget) budget=$2 ;; --skip) skip=,$2, ;;
   esac
   shift 2
 done
@@ -49,36 +53,101 @@ bin=$(cd "$bin" && pwd)
 . "$root/tools/gpu/steps.sh"
 IFS=, read -ra kernel_list <<<"$kernels"
 
+# The kernels whose CTAs take tasks from lists, those built with mbarriers for every event too, and
+# those built with bounded waits too.
+persistent_kernels=,v3_fa3_overlap,
+mbarrier_kernels=,v2_manual_s2_1p2c_tma,v3_fa3_overlap,
+bounded_kernels=,v4_nonpersistent_fa,
+
+among() { [[ $2 == *,$1,* ]]; }  # kernel list
+
+build_kernel() {  # binary kernel element dim options...
+  local name=$1 kernel=$2 element=$3 dim=$4
+  shift 4
+  [ ! -x "$bin/$name" ] || return 0
+  build_choreo
+  step "build $name" 120 "$choreo" build "$root/kernels/attention/$kernel.co" "$@" \
+    -D "ELEM=$element" -D "DIM=$dim" -o "$bin/$name"
+}
+
 build_kernels() {
-  local kernel element dim name
+  local kernel element dim
   for kernel in "${kernel_list[@]}"; do
     for element in bf16 f16; do
       for dim in 64 128; do
-        name=$kernel-$element-d$dim
-        [ ! -x "$bin/$name" ] || continue
-        build_choreo
-        step "build $name" 120 "$choreo" build "$root/kernels/attention/$kernel.co" \
-          -D "ELEM=$element" -D "DIM=$dim" -o "$bin/$name"
+        build_kernel "$kernel-$element-d$dim" "$kernel" $element $dim
       done
+    done
+    if skipped variants; then continue; fi
+    if among "$kernel" "$mbarrier_kernels"; then
+      build_kernel "$kernel-mbarriers" "$kernel" bf16 128 --mbarriers-only
+    fi
+    if among "$kernel" "$bounded_kernels"; then
+      build_kernel "$kernel-bounded" "$kernel" bf16 128 --debug-waits=2000
+    fi
+  done
+}
+
+# A step that only verifies, and makes the kernel the first launch of its process.
+check() {  # name seconds command...
+  local name=$1 limit=$2
+  shift 2
+  step "$name" "$limit" env CHOREO_DISABLE_TIMING=1 "$@"
+}
+
+# Sizes are told as batch x heads x length; several lengths share a process, whose start costs more than
+# the small ones. Each step of a large size also fills its inputs on the device, as the timing does.
+matrix() {
+  local kernel variant binary
+  for kernel in "${kernel_list[@]}"; do
+    for variant in bf16-d128 f16-d128 bf16-d64 f16-d64; do
+      binary=$bin/$kernel-$variant
+      step "$kernel $variant 4x32x4096/8192/16384" 90 "$binary" --batch 4 --heads 32 \
+        --seq 4096,8192,16384 --warmup 0 --repeat 1 --rounds 1
+      check "$kernel $variant 1x1x128/256/384" 30 "$binary" --batch 1 --heads 1 --seq 128,256,384
+      check "$kernel $variant 3x5x640/384, other inputs" 30 "$binary" --batch 3 --heads 5 \
+        --seq 640,384 --seed 7
     done
   done
 }
 
-matrix() {
-  local kernel variant binary seq
+# Fewer and more CTAs than there are SMs or tasks; both orders of the lists; other estimates of a tile.
+persistent() {
+  local kernel binary ctas cost
   for kernel in "${kernel_list[@]}"; do
-    for variant in bf16-d128 f16-d128 bf16-d64 f16-d64; do
+    among "$kernel" "$persistent_kernels" || continue
+    binary=$bin/$kernel-bf16-d128
+    for ctas in 78 114 132 264; do
+      check "$kernel --ctas $ctas, 4x8x4096/640" 30 "$binary" --batch 4 --heads 8 --seq 4096,640 \
+        --ctas $ctas
+      check "$kernel --ctas $ctas, 1x3x384/128" 30 "$binary" --batch 1 --heads 3 --seq 384,128 \
+        --ctas $ctas
+    done
+    for ctas in 1 7; do
+      check "$kernel --ctas $ctas, 3x5x384/640" 30 "$binary" --batch 3 --heads 5 --seq 384,640 \
+        --ctas $ctas
+    done
+    check "$kernel --schedule pairs, 4x8x4096/640" 30 "$binary" --batch 4 --heads 8 --seq 4096,640 \
+      --schedule pairs
+    for cost in 0 20; do
+      check "$kernel fixed cost $cost, 4x8x4096/640" 30 CHOREO_SCHED_FIXED_COST=$cost "$binary" \
+        --batch 4 --heads 8 --seq 4096,640
+    done
+  done
+}
+
+# The same kernels as built otherwise, which must not show.
+variants() {
+  local kernel variant binary options
+  for kernel in "${kernel_list[@]}"; do
+    for variant in mbarriers bounded; do
       binary=$bin/$kernel-$variant
-      for seq in 4096 8192 16384; do
-        step "$kernel $variant 4x32x$seq" 60 "$binary" --batch 4 --heads 32 --seq $seq \
-          --warmup 0 --repeat 1 --rounds 1
-      done
-      step "$kernel $variant 1x1x128" 30 env CHOREO_DISABLE_TIMING=1 "$binary" --batch 1 --heads 1 \
-        --seq 128
-      step "$kernel $variant 3x5x640" 30 env CHOREO_DISABLE_TIMING=1 "$binary" --batch 3 --heads 5 \
-        --seq 640
-      step "$kernel $variant 2x3x384, other inputs" 30 env CHOREO_DISABLE_TIMING=1 "$binary" \
-        --batch 2 --heads 3 --seq 384 --seed 7
+      [ -x "$binary" ] || continue
+      check "$kernel $variant 4x8x4096/640" 30 "$binary" --batch 4 --heads 8 --seq 4096,640
+      options=()
+      if among "$kernel" "$persistent_kernels"; then options=(--ctas 4); fi
+      check "$kernel $variant 3x5x384/128" 30 "$binary" --batch 3 --heads 5 --seq 384,128 \
+        "${options[@]}"
     done
   done
 }
@@ -86,25 +155,31 @@ matrix() {
 repeat() {
   local kernel
   for kernel in "${kernel_list[@]}"; do
-    step "$kernel 200 launches bitwise, 4x32x2048" 90 env CHOREO_DISABLE_TIMING=1 \
-      "$bin/$kernel-bf16-d128" --batch 4 --heads 32 --seq 2048 --check-repeat 200
-    step "$kernel 200 launches bitwise, 3x5x640" 30 env CHOREO_DISABLE_TIMING=1 \
-      "$bin/$kernel-f16-d64" --batch 3 --heads 5 --seq 640 --check-repeat 200
+    check "$kernel 200 launches bitwise, 2x12x2048" 60 "$bin/$kernel-bf16-d128" --batch 2 --heads 12 \
+      --seq 2048 --check-repeat 200
+    check "$kernel 200 launches bitwise, 3x5x640" 30 "$bin/$kernel-f16-d64" --batch 3 --heads 5 \
+      --seq 640 --check-repeat 200
+    check "$kernel two streams, 2x12x1024 and x640" 30 "$bin/$kernel-bf16-d128" --batch 2 --heads 12 \
+      --seq 1024,640 --check-streams 100
+    check "$kernel two streams, batch 3 and 1" 30 "$bin/$kernel-f16-d64" --batch 3 --heads 5 \
+      --seq 384 --check-streams 100
   done
 }
 
 sanitizer() {
-  local kernel tool
+  local kernel tool options
   if ! command -v compute-sanitizer >/dev/null; then
     record "compute-sanitizer" skipped 0 "not installed"
     return
   fi
   for kernel in "${kernel_list[@]}"; do
+    options=()
+    if among "$kernel" "$persistent_kernels"; then options=(--ctas 2); fi
     for tool in memcheck synccheck; do
-      step "$kernel $tool 1x2x256" 60 env CHOREO_DISABLE_TIMING=1 compute-sanitizer --tool $tool \
-        --error-exitcode 9 "$bin/$kernel-bf16-d128" --batch 1 --heads 2 --seq 256
-      step "$kernel $tool 1x1x384 d64" 60 env CHOREO_DISABLE_TIMING=1 compute-sanitizer --tool $tool \
-        --error-exitcode 9 "$bin/$kernel-f16-d64" --batch 1 --heads 1 --seq 384
+      check "$kernel $tool 1x2x256" 60 compute-sanitizer --tool $tool --error-exitcode 9 \
+        "$bin/$kernel-bf16-d128" --batch 1 --heads 2 --seq 256 "${options[@]}"
+      check "$kernel $tool 1x1x384 d64" 60 compute-sanitizer --tool $tool --error-exitcode 9 \
+        "$bin/$kernel-f16-d64" --batch 1 --heads 1 --seq 384 "${options[@]}"
     done
   done
 }
@@ -148,10 +223,10 @@ timing() {
     return
   fi
   run "$limit" python3 "$root/tools/gpu/alternate.py" --out "$out" --rounds "$rounds" \
-    --peers "$peers" --deadline-s $((limit - 20)) "${arguments[@]}"
+    --burst-rounds "$burst_rounds" --peers "$peers" --deadline-s $((limit - 20)) "${arguments[@]}"
   cat "$work/last"
   case $status in
-    0) record "timing" ok $took "$rounds alternations" ;;
+    0) record "timing" ok $took "$rounds alternations, $burst_rounds of bursts" ;;
     3) record "timing" FAILED $took "stopped at the deadline: summary.csv holds what was measured" ;;
     *) record "timing" FAILED $took "exit $status: $(last_line)" ;;
   esac
@@ -163,13 +238,14 @@ if [ $build_only = 1 ]; then exit $failed; fi
 
 need_device
 
-for part in matrix repeat sanitizer errors timing; do
+for part in matrix persistent variants repeat sanitizer errors timing; do
   if skipped $part; then
     record "$part" skipped 0 "asked for"
     continue
   fi
   case $part in
-    matrix) matrix ;; repeat) repeat ;; sanitizer) sanitizer ;; errors) errors ;; timing) timing ;;
+    matrix) matrix ;; persistent) persistent ;; variants) variants ;; repeat) repeat ;;
+    sanitizer) sanitizer ;; errors) errors ;; timing) timing ;;
   esac
 done
 

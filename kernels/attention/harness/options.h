@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../../harness/command_line.h"
+#include "../../schedule/task_list.h"
 
 namespace attention {
 
@@ -24,6 +25,7 @@ struct Options {
   int64_t warmup = 50, repeat = 200, rounds = 3, idle_ms = 0;
   int64_t check_repeat = 0, check_streams = 0;
   int64_t ctas = 0;  // of a persistent kernel; 0: the default of the target
+  schedule::Order order = schedule::Order::Sections;  // of its task lists
   int64_t offset = 0;
   uint32_t seed = 42;
   std::string json;
@@ -47,13 +49,17 @@ inline ShapeDefaults DefaultShapes(bool simulated) {
   return {4, 32, {4096, 8192, 16384}};
 }
 
-// Persistent kernels have an option and a variable more.
+// Persistent kernels have two options and a variable more.
 enum class Grid { OneTileEach, Persistent };
 
 inline std::string UsageText(const std::string& kernel, Grid grid = Grid::OneTileEach) {
   std::string ctas, fixed_cost;
   if (grid == Grid::Persistent) {
-    ctas = "  --ctas N          CTAs of the grid (SMs of the device; simulator: 4)\n";
+    ctas =
+        "  --ctas N          CTAs of the grid (SMs of the device; simulator: 4)\n"
+        "  --schedule ORDER  order of the task lists: sections (tiles as they start, few heads at "
+        "a\n"
+        "                    time) or pairs (each list sorted by head) (sections)\n";
     fixed_cost =
         ", CHOREO_SCHED_FIXED_COST\n  (estimated cost of a tile, where a KV tile costs 2: 4)";
   }
@@ -92,6 +98,13 @@ inline void ApplyEnvironment(Options& options) {
   options.timing = harness::TimingWanted();
 }
 
+inline schedule::Order ParseOrder(const std::string& where, std::string_view text) {
+  for (const auto order : {schedule::Order::Sections, schedule::Order::Pairs}) {
+    if (text == schedule::OrderName(order)) return order;
+  }
+  throw UsageError(where + ": `" + std::string(text) + "` is neither `sections` nor `pairs`");
+}
+
 inline void ApplyOption(Options& options, const harness::CommandOption& option, Grid grid) {
   const std::string where = "option `" + std::string(option.name) + "`";
   int64_t seed = options.seed;
@@ -115,6 +128,8 @@ inline void ApplyOption(Options& options, const harness::CommandOption& option, 
   } else if (option.name == "--ctas" && grid == Grid::Persistent) {
     options.ctas =
         harness::ParseInteger(where, harness::Required(where, option.value), 1, kMaxCtas);
+  } else if (option.name == "--schedule" && grid == Grid::Persistent) {
+    options.order = ParseOrder(where, harness::Required(where, option.value));
   } else if (!harness::TakeInteger(fields, option)) {
     throw harness::UnknownOption(option.name);
   }

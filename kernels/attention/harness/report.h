@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../../harness/json_lines.h"
+#include "../../schedule/task_list.h"
 #include "choreo/runtime.h"
 #include "options.h"
 #include "reference.h"
@@ -21,6 +22,7 @@ using harness::JsonLine;
 
 // The task lists of a persistent kernel, and what they cost apart from it.
 struct ScheduleFigures {
+  schedule::Order order;
   int64_t ctas, tasks, fixed_cost;
   double imbalance;  // estimated load of the heaviest CTA over the mean
   double build_ms, upload_ms;
@@ -56,10 +58,10 @@ class Report {
   void Scheduled(const Shape& shape, const ScheduleFigures& figures) {
     schedule_ = figures;
     Note("schedule",
-         harness::Format("%" PRId64 " CTAs, %" PRId64
+         harness::Format("%s, %" PRId64 " CTAs, %" PRId64
                          " tasks, heaviest %.4f x the mean; built in %.3f ms, uploaded in %.3f ms",
-                         figures.ctas, figures.tasks, figures.imbalance, figures.build_ms,
-                         figures.upload_ms));
+                         schedule::OrderName(figures.order), figures.ctas, figures.tasks,
+                         figures.imbalance, figures.build_ms, figures.upload_ms));
     Write(Row("schedule", shape));
   }
 
@@ -180,7 +182,8 @@ class Report {
         .Add("sm_count", static_cast<int64_t>(device_.sm_count))
         .Add("simulated", device_.simulated);
     if (schedule_.has_value()) {
-      line.Add("ctas", schedule_->ctas)
+      line.Add("order", schedule::OrderName(schedule_->order))
+          .Add("ctas", schedule_->ctas)
           .Add("tasks", schedule_->tasks)
           .Add("fixed_cost", schedule_->fixed_cost)
           .Add("imbalance", schedule_->imbalance)
