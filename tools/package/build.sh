@@ -72,7 +72,7 @@ build() {  # kernel text folder
   local command=("$nvcc" "${nvcc_flags[@]}" -Iruntime/include "-I$3" -o "build/$kernel.new" "$text")
   rm -f "build/$kernel"
   echo "${command[*]}" | tee "$log"
-  "${command[@]}" >>"$log" 2>&1 || status=$?
+  "${command[@]}" >>"$log" 2>&1 || status=$?  # ptxas reports on either stream
   if [[ $status -ne 0 ]]; then
     grep -v '^ptxas info' "$log" >&2 || true
     fail "$kernel: nvcc failed with exit status $status; its output is in $log"
@@ -121,6 +121,7 @@ if $regenerate && ! command -v "$choreo" >/dev/null; then
   fail "--regenerate: \`$choreo\` is no program; give the compiler with --choreo PATH" 2
 fi
 
+jobs=()
 for backend in "${wanted[@]}"; do
   read -r _ source macros <<<"$(grep "^$backend " kernels.txt)"
   kernel=$(basename "$source" .co)
@@ -130,5 +131,9 @@ for backend in "${wanted[@]}"; do
     # shellcheck disable=SC2086 — macros are words
     regenerate "$source" "$text" $macros
   fi
-  build "$kernel" "$text" "$(dirname "$source")"
+  build "$kernel" "$text" "$(dirname "$source")" &
+  jobs+=($!)
 done
+status=0
+for job in "${jobs[@]}"; do wait "$job" || status=1; done
+exit $status
