@@ -3,19 +3,22 @@
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: help build demo test bench package install format lint clean deps deps-test
+.PHONY: help build demo test bench package install format lint clean deps deps-package deps-test
 
 help:
 	@echo "make build    the compiler and the simulator library, in build/release"
 	@echo "make demo     build, compile the first attention kernel, run and verify it"
 	@echo "make test     build with tests in build/dev and run all of them"
 	@echo "make bench    measure the compiler and the simulator"
-	@echo "make package  archives and a .deb in dist/"
+	@echo "make package  archives and a .deb in dist/, and the kernels for use without the compiler"
 	@echo "make install  install below PREFIX ($(PREFIX))"
 	@echo "make format   format the C++ sources;  make lint  run clang-tidy"
 
 deps:
 	@tools/install_deps build
+
+deps-package:
+	@tools/install_deps package
 
 deps-test:
 	@tools/install_deps test
@@ -37,8 +40,9 @@ bench: deps-test
 	cmake --build --preset bench --parallel $(JOBS)
 	tools/bench build/bench
 
-package: build
+package: deps-package build
 	cpack --config build/release/CPackConfig.cmake
+	tools/package_attention --choreo build/release/bin/choreo
 
 install: build
 	cmake --install build/release --prefix $(PREFIX)

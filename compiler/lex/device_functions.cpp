@@ -237,7 +237,9 @@ bool IncludesOtherHeaders(const SourceManager& sources, const Unit& unit) {
       if (before.starts_line && before.text == "#" && token.text == "include") {
         const size_t at = static_cast<size_t>(token.text.data() - text.data());
         const std::string_view line = text.substr(at, text.find('\n', at) - at);
-        if (line.find(".co.h") == line.npos) return true;
+        const bool standard = line.find_first_of("./") == line.npos;
+        const bool known = line.find("choreo/") != line.npos || line.find(".co.h") != line.npos;
+        if (!standard && !known) return true;
       }
       before = token;
     }

@@ -26,8 +26,8 @@ struct HostFunction {
 
 std::vector<HostFunction> FindHostFunctions(const SourceManager& sources, const Unit& unit);
 
-// Whether host text includes headers that only the host compiler reads, so that functions may be
-// declared where this side does not see them.
+// Whether host text includes headers that only the host compiler reads and that may declare device
+// functions: any but the runtime's and those of the C++ standard.
 bool IncludesOtherHeaders(const SourceManager& sources, const Unit& unit);
 
 }  // namespace choreo::lex

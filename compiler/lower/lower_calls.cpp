@@ -89,7 +89,7 @@ void Lowering::CheckCall(const FunctionCall& call, bool has_mma) {
   if (named.empty()) {
     if (has_mma) {
       fail("its declaration must stand in this file, for the kernel has MMAs");
-    } else if (!lex::IncludesOtherHeaders(in_.sources, in_.unit)) {
+    } else if (!name.starts_with("__") && !lex::IncludesOtherHeaders(in_.sources, in_.unit)) {
       diag::Builder builder = fail("this file declares no such function");
       std::vector<std::string_view> candidates;
       for (const lex::HostFunction& f : functions) {
