@@ -118,7 +118,7 @@ def _chart(pyplot, rows, t, value, label):
     axes.set_ylabel(label)
     axes.grid(axis="y", color="#dddddd", zorder=0)
     if names:
-        figure.legend(loc="outside right upper", frameon=False)
+        axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
     return figure, axes
 
 
