@@ -14,14 +14,14 @@ import argparse
 import csv
 import datetime
 import json
-import os
 import pathlib
-import shlex
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+
+from comparison.contenders import KernelProcess  # noqa: E402
 
 REGIMES = {
     "sustained": {"warmup": 50, "repeat": 200, "idle_s": 0.0},
@@ -56,70 +56,37 @@ class Results:
         ]
 
 
-class Kernel:
-    """A binary over the attention harness; a fresh process for each measurement."""
-
-    def __init__(self, item, args):
-        self.name, self.path = item.split("=", 1)
-        self.command, self.args = shlex.split(self.path), args
-
-    def run(self, seq, *options):
-        with tempfile.TemporaryDirectory() as folder:
-            rows_path = pathlib.Path(folder) / "rows.jsonl"
-            command = [*self.command, "--batch", str(self.args.batch), "--heads", str(self.args.heads),
-                       "--seq", str(seq), "--json", str(rows_path), *options]
-            environment = {k: v for k, v in os.environ.items()
-                           if k not in ("CHOREO_DISABLE_TIMING", "MHA_SEQ")}
-            done = subprocess.run(command, capture_output=True, text=True, env=environment,
-                                  timeout=self.args.timeout)
-            rows = []
-            if rows_path.exists():
-                rows = [json.loads(line) for line in rows_path.read_text().splitlines()]
-            return done, rows
-
-    def verify(self, seq):
-        done, rows = self.run(seq, "--warmup", "0", "--repeat", "1", "--rounds", "1")
-        result = next((r for r in rows if r["row"] == "verify"), {})
-        result["ok"] = done.returncode == 0 and bool(result.get("ok"))
-        if not result["ok"]:
-            result["why"] = (done.stderr + done.stdout)[-400:]
-        return result
-
-    def time(self, seq, regime):
-        done, rows = self.run(
-            seq, "--no-verify", "--warmup", str(regime["warmup"]), "--repeat", str(regime["repeat"]),
-            "--rounds", "1", "--idle-ms", str(int(regime["idle_s"] * 1000)))
-        if done.returncode != 0:
-            raise RuntimeError(f"{self.name}: exit status {done.returncode}: {done.stderr[-400:]}")
-        return next(r["ms"] for r in rows if r["row"] == "round")
-
-
 class TorchPeer:
     """A peer in this process. `gap_s` of idleness before it stands for a kernel's process start."""
 
-    def __init__(self, peers, peer, args):
-        self.peers, self.peer, self.args = peers, peer, args
+    def __init__(self, attention, peer, args):
+        self.attention, self.peer, self.args = attention, peer, args
         self.name, self.path = peer.name, peer.version
         self.inputs = {}
 
     def launcher(self, seq):
-        import torch
-
         if seq not in self.inputs:
-            dtype = torch.bfloat16 if self.args.element == "bf16" else torch.float16
-            self.inputs[seq] = self.peers.make_inputs(
-                self.args.batch, self.args.heads, seq, self.args.dim, dtype)
+            self.inputs[seq] = self.attention.make_inputs(
+                self.args.batch, self.args.heads, seq, self.args.dim,
+                self.attention.ELEMENTS[self.args.element])
         q, k, v = self.inputs[seq]
         return self.peer.prepare(q, k, v), (q, k, v)
 
     def verify(self, seq):
         launch, (q, k, v) = self.launcher(seq)
-        return self.peers.verify(launch(), q, k, v)
+        out, poisoned = self.attention.poisoned_launch(launch, q)
+        return {**self.attention.verify(out, q, k, v), "poisoned": poisoned}
 
     def time(self, seq, regime):
         launch, _ = self.launcher(seq)
         time.sleep(max(self.args.gap_s, regime["idle_s"]))
-        return self.peers.time_ms(launch, regime["warmup"], regime["repeat"])
+        return self.attention.time_ms(launch, regime["warmup"], regime["repeat"])
+
+
+def kernel(item, args):
+    """NAME=BINARY [OPTION...]"""
+    name, command = item.split("=", 1)
+    return KernelProcess(name, command, args.batch, args.heads, args.timeout)
 
 
 def lists_text(result):
@@ -133,14 +100,14 @@ def lists_text(result):
 
 def collect(args, results):
     """Everything to compare, verified at every size; False if anything asked for is not right."""
-    contenders, ok = [Kernel(item, args) for item in args.kernel], True
+    contenders, ok = [kernel(item, args) for item in args.kernel], True
     names = [n for n in args.peers.split(",") if n]
     if names:
         try:
-            import peers as peers_module
+            from comparison import peers, torch_attention
 
-            found, missing = peers_module.available(names)
-            contenders += [TorchPeer(peers_module, p, args) for p in found.values()]
+            found, missing = peers.available(names)
+            contenders += [TorchPeer(torch_attention, p, args) for p in found.values()]
         except ImportError as e:
             missing = {name: str(e) for name in names}
         for name, why in missing.items():
@@ -163,7 +130,7 @@ def collect(args, results):
                      f"FAILED {result.get('why', result)}"), flush=True)
         if fine:
             good.append(contender)
-        elif isinstance(contender, Kernel):
+        elif isinstance(contender, KernelProcess):
             ok = False
     return good, ok
 

@@ -1,0 +1,5 @@
+import sys
+
+from comparison.main import main
+
+sys.exit(main())

@@ -1,0 +1,29 @@
+"""Everything that can be compared, in one table: the name of --backends, and what it stands for."""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Backend:
+    name: str      # on the command line, in file names and result rows
+    label: str     # in plots and tables
+    kernel: str    # file stem of an own kernel; empty: a peer
+    seen: bool     # it ran on a card as it stands here
+
+    @property
+    def is_peer(self):
+        return not self.kernel
+
+
+TABLE = {b.name: b for b in (
+    Backend("v1", "v1 sequential", "v1_manual_baseline", True),
+    Backend("v2", "v2 TMA pipeline", "v2_manual_s2_1p2c_tma", True),
+    Backend("v4", "v4 futures", "v4_nonpersistent_fa", True),
+    Backend("v3", "v3 persistent", "v3_fa3_overlap", True),
+    Backend("fa3", "FlashAttention-3", "", True),
+    Backend("cudnn", "cuDNN SDPA", "", True),
+    Backend("fa2", "FlashAttention-2", "", False),
+    Backend("triton", "Triton", "", False),
+)}
+
+REFERENCE = "fa3"  # ratios are to it, and it is measured first and last of each round

@@ -1,0 +1,36 @@
+"""What summaries and plots say, in English and Chinese."""
+
+TEXTS = {
+    "en": {
+        "title": "Causal attention, forward",
+        "incomplete": "This run is incomplete",
+        "skipped": "Skipped",
+        "untested": "Adapters never run on a card before this run",
+        "driver": "driver",
+        "sustained": "sustained",
+        "burst": "burst",
+        "cell": "ms (min–max) / TFLOPS / ratio to FA3",
+        "drift": "FA3, end of a round against its beginning:",
+        "hot": "the card was above the limit of temperature:",
+        "throughput": "throughput (TFLOPS)",
+        "size": "sequence length S",
+        "ratio": "speed as a ratio to FlashAttention-3",
+        "median": "bars: median; whiskers: full range",
+    },
+    "zh": {
+        "title": "因果注意力，前向",
+        "incomplete": "本次运行不完整",
+        "skipped": "已跳过",
+        "untested": "此前从未在显卡上运行过的适配器",
+        "driver": "驱动",
+        "sustained": "持续负载",
+        "burst": "短时负载",
+        "cell": "毫秒（最小–最大）/ TFLOPS / 与 FA3 之比",
+        "drift": "FA3 在一轮末尾相对于开头：",
+        "hot": "显卡温度高于上限：",
+        "throughput": "吞吐量（TFLOPS）",
+        "size": "序列长度 S",
+        "ratio": "速度与 FlashAttention-3 之比",
+        "median": "柱：中位数；须线：完整范围",
+    },
+}

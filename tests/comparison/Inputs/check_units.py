@@ -1,0 +1,105 @@
+"""Checks functions of bench/comparison one by one; prints how many passed."""
+import sys
+
+from comparison import build, machine, results, rounds, rows, workload
+
+W = workload.from_json(open(sys.path[1] + "/workload.json", encoding="utf-8").read())
+
+
+def sample(backend, ms, place="", seq=4096):
+    return {"regime": "sustained", "seq": seq, "backend": backend, "ms": ms, "place": place}
+
+
+def median_and_range():
+    found = results.statistics_of([sample("v3", 2.0), sample("v3", 1.0), sample("v3", 1.5)], W)
+    assert len(found) == 1
+    s = found[0]
+    assert (s["ms"], s["ms_min"], s["ms_max"], s["samples"]) == (1.5, 1.0, 2.0, 3)
+    assert s["tflops_min"] < s["tflops"] < s["tflops_max"] and s["ratio_to_fa3"] is None
+    assert abs(W.tflops(4096, 1.0) - 549.755813888) < 1e-9
+
+
+def ratio_within_size():
+    found = results.statistics_of(
+        [sample("fa3", 1.0), sample("v3", 2.0), sample("fa3", 8.0, seq=8192), sample("v3", 4.0, seq=8192)], W)
+    ratios = {(s["backend"], s["seq"]): s["ratio_to_fa3"] for s in found}
+    assert ratios == {("fa3", 4096): 1, ("v3", 4096): 0.5, ("fa3", 8192): 1, ("v3", 8192): 2}
+
+
+def drift():
+    found = results.drift_of([sample("fa3", 1.0, "first"), sample("v3", 9.0), sample("fa3", 1.1, "last")])
+    assert len(found) == 1 and abs(found[0]["drift"] - 0.1) < 1e-12
+    assert results.drift_of([sample("fa3", 1.0, "first")]) == []
+
+
+def order():
+    assert rounds.order(["v1", "fa3", "v3"], 0) == [("fa3", "first"), ("v1", ""), ("v3", ""), ("fa3", "last")]
+    assert [n for n, _ in rounds.order(["v1", "fa3", "v3"], 1)] == ["fa3", "v3", "v1", "fa3"]
+    assert rounds.order(["v1", "v3"], 1) == [("v3", ""), ("v1", "")]
+    assert len(rounds.plan(["v1", "fa3"], (1, 2), ("sustained", "burst"), 3)) == 2 * 2 * 3 * 3
+
+
+def time_left():
+    steps, now = rounds.plan(["v1"], (4096, 16384), ("sustained",), 2), [0.0]
+    progress = rounds.Progress(steps, W, clock=lambda: now[0])
+    first = progress.left_s()
+    assert abs(first - sum(rounds.expected_s(s, W) for s in steps)) < 1e-9
+    now[0] = 2 * rounds.expected_s(steps[0], W)  # twice as slow as expected
+    progress.step(steps[0])
+    assert abs(progress.left_s() - 2 * (first - rounds.expected_s(steps[0], W))) < 1e-9
+    for s in steps[1:]:
+        progress.step(s)
+    assert progress.left_s() < 1e-9 and rounds.duration(125.9) == "2 min 05 s"
+
+
+def verified_rows():
+    for batch, heads, dim in ((4, 32, 128), (1, 1, 64), (2, 3, 128)):
+        assert rows.rows_for(batch, heads, dim) * batch * heads * dim >= 260_000
+    for seq in (1, 7, 64, 128, 640, 4096, 16384):
+        chosen = rows.choose_rows(seq, 16)
+        assert chosen == sorted(set(chosen)) and len(chosen) == min(16, seq)
+        assert chosen[0] == 0 and chosen[-1] == seq - 1
+    edges = {63, 64, 127, 128, 4096 - 128, 4096 - 129, 4096 - 64, 4096 - 65}
+    assert edges <= set(rows.choose_rows(4096))
+    assert len(rows.choose_rows(1000, 5000)) == 1000
+
+
+def resources():
+    log = """ptxas info    : Compiling entry function 'mha' for 'sm_90a'
+ptxas info    : Function properties for mha
+    8 bytes stack frame, 4 bytes spill stores, 12 bytes spill loads
+ptxas info    : Used 168 registers, used 1 barriers, 16 bytes smem
+ptxas info    : Compiling entry function 'fill' for 'sm_90a'
+ptxas info    : Used 32 registers
+"""
+    assert build.resources(log) == [
+        {"kernel": "mha", "registers": 168, "stack": 8, "spill_stores": 4, "spill_loads": 12},
+        {"kernel": "fill", "registers": 32, "stack": 0, "spill_stores": 0, "spill_loads": 0}]
+
+
+def cool():
+    readings, slept = [80.0, 70.0, 65.0], []
+    machine.temperature = lambda gpu: readings.pop(0)
+    found = machine.wait_cool(0, 65, 100, sleep=slept.append)
+    assert found["reached"] and found["before_c"] == 80 and found["after_c"] == 65 and len(slept) == 2
+    machine.temperature = lambda gpu: 90.0
+    found = machine.wait_cool(0, 65, 0, sleep=slept.append)
+    assert not found["reached"] and found["after_c"] == 90
+
+
+def workload_file():
+    text = open(sys.path[1] + "/workload.json", encoding="utf-8").read()
+    for old, new in (('"BSHD"', '"BHSD"'), ('"bf16"', '"fp8"'), ("[4096, 8192, 16384]", "[]"), ('"batch": 4', '"batch": 0'),
+                     ('"warmup": 50', '"warmups": 50')):
+        assert old in text
+        try:
+            workload.from_json(text.replace(old, new))
+        except workload.WorkloadError:
+            continue
+        raise AssertionError(f"{new} was accepted")
+
+
+CHECKS = (median_and_range, ratio_within_size, drift, order, time_left, verified_rows, resources, cool, workload_file)
+for check in CHECKS:
+    check()
+print(f"units: {len(CHECKS)} passed")
