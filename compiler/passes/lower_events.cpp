@@ -13,6 +13,7 @@
 #include "passes/pass.h"
 #include "passes/scope.h"
 #include "passes/tma_boxes.h"
+#include "passes/trigger_meetings.h"
 
 namespace choreo::passes {
 namespace {
@@ -94,14 +95,6 @@ class EventLowering {
     int id = 0, threads = 0;
     ThreadSet triggers;
   };
-  // A barrier of the threads of a trigger, one a warpgroup.
-  struct Meeting {
-    ThreadSet threads;
-    int first_group = 0, groups = 0;
-    int size = 0;  // threads of a warpgroup
-    int first_id = 0;
-  };
-  static std::optional<Meeting> MeetingOf(const TriggerSite& site);
   void ChooseMeetings();
   void Meet(const ir::Op& op, const TriggerSite& site, ir::Region& out);
   void ChooseNamedBarriers();
@@ -166,24 +159,6 @@ int EventLowering::LargestBarrierId() const {
     largest = std::max(largest, static_cast<int>(std::min<int64_t>(base, kNamedBarriers)));
   });
   return largest;
-}
-
-// Of whole warps, as many in each warpgroup; nothing where a barrier cannot join the threads.
-std::optional<EventLowering::Meeting> EventLowering::MeetingOf(const TriggerSite& site) {
-  Scope scope;
-  scope.active = site.active;
-  if (!site.divided || !scope.whole_warps()) return std::nullopt;
-  Meeting meeting{site.active, -1};
-  for (int g = 0; g < kMaxThreads / kWarpgroupSize; ++g) {
-    const ThreadSet here = site.active & ThreadRange(g * kWarpgroupSize, kWarpgroupSize);
-    if (here.none()) continue;
-    const auto size = static_cast<int>(here.count());
-    if (meeting.first_group >= 0 && size != meeting.size) return std::nullopt;
-    if (meeting.first_group < 0) meeting.first_group = g;
-    meeting.groups = g - meeting.first_group + 1;
-    meeting.size = size;
-  }
-  return meeting;
 }
 
 void EventLowering::ChooseMeetings() {
