@@ -47,7 +47,9 @@ class Check {
         summary_ += fmt::format("{}: not executed, `--shape` gives no value for {}\n", kernel->name,
                                 Join(missing));
       } else {
-        session_.diags().Emit(kinds::MissingDimension, Place(*kernel), Join(missing), kernel->name);
+        const bool own = !MissingNames(*kernel, shape_).empty();
+        const ir::Kernel& of = own ? *kernel : *InputsOf(module, *kernel);
+        session_.diags().Emit(kinds::MissingDimension, Place(of), Join(missing), of.name);
       }
     }
     if (options_.verify_diagnostics || options_.command == Command::View) return;

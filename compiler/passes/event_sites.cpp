@@ -57,6 +57,22 @@ bool Uses(const ir::Kernel& kernel, ir::ExprId expr, ir::VarId var) {
 
 }  // namespace
 
+bool EventSites::State::AddWaited(const ThreadSet& threads) {
+  if (std::find(waited.begin(), waited.end(), threads) != waited.end()) return false;
+  waited.push_back(threads);
+  return true;
+}
+
+bool EventSites::State::Divides(const ThreadSet& threads) const {
+  for (int first = 0; first < kMaxThreads; first += kWarpgroupSize) {
+    const ThreadSet here = threads & ThreadRange(first, kWarpgroupSize);
+    for (const ThreadSet& some : waited) {
+      if ((some & here).any() && (here & ~some).any()) return true;
+    }
+  }
+  return false;
+}
+
 EventSites::EventSites(const ir::Kernel& kernel, PassContext& context)
     : kernel_(kernel), context_(context), dependence_(kernel), scope_(kernel, kernel.host.threads) {
   Walk(kernel.body);
@@ -153,6 +169,7 @@ void EventSites::WalkOp(const ir::Op& op, std::vector<Generation>& generations) 
     loads_[load->future] = &op;
   } else if (const auto* wait = std::get_if<ir::EventWait>(&op.node)) {
     state_.lagging = true;
+    state_.AddWaited(scope_.current().active);
     if (!waits_.contains(&op)) events_[wait->event].waits.push_back(&op);
     waits_[&op] = {scope_.current().active, loops_ != 0};
   } else if (const auto* trigger = std::get_if<ir::EventTrigger>(&op.node)) {
@@ -165,6 +182,7 @@ void EventSites::WalkOp(const ir::Op& op, std::vector<Generation>& generations) 
     state_ = {};
   } else if (std::holds_alternative<ir::WgmmaWait>(op.node)) {
     state_.lagging = false;  // an MMA is the whole warpgroup's
+    state_.waited.clear();
   }
 }
 
@@ -195,6 +213,7 @@ void EventSites::AddTrigger(const ir::Op& op, const ir::EventTrigger& trigger,
   site.loc = op.loc;
   site.active = scope_.current().active;
   site.unsynced |= state_.accessed;
+  site.divided |= state_.Divides(site.active);
   site.loads.clear();
   for (const ir::VarId future : trigger.futures) {
     const auto it = loads_.find(future);

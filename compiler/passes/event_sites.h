@@ -6,8 +6,9 @@
 // A plain trigger counts once a path, by one elected thread, where all of the path's warps are
 // known to be there: an MMA or a barrier of the path stands between its last wait and the trigger.
 // Else each warp arrives for itself: a warp that lags must not have its generation completed
-// without it. Likewise for loads: beside the thread that issues them, each of the path's other
-// warps that may lag arrives.
+// without it. Nor may one that is ahead arrive for two: where only a part of a path has waited, its
+// threads meet in front of the trigger. Likewise for loads: beside the thread that issues them,
+// each of the path's other warps that may lag arrives.
 #pragma once
 
 #include <map>
@@ -25,6 +26,7 @@ struct TriggerSite {
   ThreadSet active;
   bool each_warp = false;            // found at this site; the event's decision is in EventPlan
   bool unsynced = false;             // ordinary accesses since the path's last barrier
+  bool divided = false;              // since then some of these threads waited, and others did not
   std::vector<int> issuers;          // `trigger … after`: the threads that issue
   std::vector<const ir::Op*> loads;  // `trigger … after`: what it binds
 };
@@ -60,12 +62,17 @@ class EventSites {
   struct State {
     bool accessed = false;  // shared or written memory, by ordinary accesses
     bool lagging = false;   // waited for an event: its warps may have gone on at different times
+    std::vector<ThreadSet> waited;  // each set of threads that did
+    // Whether anything was new.
     bool Join(const State& other) {
-      const State before = *this;
+      bool changed = (other.accessed && !accessed) || (other.lagging && !lagging);
       accessed |= other.accessed;
       lagging |= other.lagging;
-      return accessed != before.accessed || lagging != before.lagging;
+      for (const ThreadSet& threads : other.waited) changed |= AddWaited(threads);
+      return changed;
     }
+    bool AddWaited(const ThreadSet& threads);
+    bool Divides(const ThreadSet& threads) const;
   };
   // Triggers that complete one generation together: of one block, nested `inthreads` included, with
   // one order that is not stepped in between.

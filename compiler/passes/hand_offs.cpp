@@ -250,10 +250,23 @@ class HandOffs {
     for (const int waiter : waiters) {
       for (const int trigger : warps_of(hand_off.triggers)) {
         const Proof proof(kernel_, event, EventsOf(waiter), EventsOf(trigger));
-        if (!proof.Holds() || !(act_together || proof.WaiterComesByItself())) return false;
+        const bool by_itself = !MeetsOthers(waiter) && proof.WaiterComesByItself();
+        if (!proof.Holds() || !(act_together || by_itself)) return false;
       }
     }
     return true;
+  }
+
+  // Whether the warp has to wait for others of its path in front of a trigger.
+  bool MeetsOthers(int warp) const {
+    const auto thread = static_cast<size_t>(warp) * kWarpSize;
+    for (const auto& [event, plan] : sites_.events()) {
+      for (const ir::Op* op : plan.triggers) {
+        const TriggerSite& site = sites_.Trigger(*op);
+        if (site.divided && site.active.test(thread)) return true;
+      }
+    }
+    return false;
   }
 
   // Warps of one path that wait, trigger and meet at barriers all together: what one of them does

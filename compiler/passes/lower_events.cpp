@@ -13,6 +13,7 @@
 #include "passes/pass.h"
 #include "passes/scope.h"
 #include "passes/tma_boxes.h"
+#include "passes/trigger_meetings.h"
 
 namespace choreo::passes {
 namespace {
@@ -80,6 +81,8 @@ class EventLowering {
 
   void Run() {
     if (context_.diags.error_count() != errors_before_) return;  // of this kernel's sites
+    next_barrier_ = LargestBarrierId() + 1;
+    ChooseMeetings();
     if (!context_.mbarriers_only) ChooseNamedBarriers();
     const size_t events = Place();
     ir::Region body = Rewrite(kernel_.body);
@@ -92,6 +95,8 @@ class EventLowering {
     int id = 0, threads = 0;
     ThreadSet triggers;
   };
+  void ChooseMeetings();
+  void Meet(const ir::Op& op, const TriggerSite& site, ir::Region& out);
   void ChooseNamedBarriers();
   int LargestBarrierId() const;
   ThreadSet TriggersIn(const ir::Region& role, ir::StorageId event) const;
@@ -127,7 +132,9 @@ class EventLowering {
   const size_t errors_before_;
   ir::ExprBuilder build_;
   ScopeTracker scope_;
-  EventSites sites_;                               // of the ops of the body as it was
+  EventSites sites_;  // of the ops of the body as it was
+  int next_barrier_ = 0;
+  std::vector<Meeting> meetings_;
   std::map<ir::StorageId, NamedBarrier> named_;    // events that are named barriers
   std::map<ir::StorageId, ir::VarId> counters_;    // of the waits on scalar events
   std::map<ir::EvictPolicy, ir::VarId> policies_;  // of the role that is rewritten
@@ -154,6 +161,45 @@ int EventLowering::LargestBarrierId() const {
   return largest;
 }
 
+void EventLowering::ChooseMeetings() {
+  for (const auto& [event, plan] : sites_.events()) {
+    for (const ir::Op* op : plan.triggers) {
+      auto meeting = MeetingOf(sites_.Trigger(*op));
+      if (!meeting || meeting->size == kWarpSize) continue;
+      const bool known = std::any_of(meetings_.begin(), meetings_.end(), [&](const Meeting& m) {
+        return m.threads == meeting->threads;
+      });
+      if (known) continue;
+      meeting->first_id = next_barrier_;
+      next_barrier_ += meeting->groups;
+      meetings_.push_back(*meeting);
+      if (next_barrier_ > kNamedBarriers) {
+        context_.diags.Emit(diag::kinds::TooManyBarriers, context_.Where(op->loc), kernel_.name);
+        return;
+      }
+    }
+  }
+}
+
+// In front of a trigger of threads of which some have waited: none arrives before all are there.
+void EventLowering::Meet(const ir::Op& op, const TriggerSite& site, ir::Region& out) {
+  const auto meeting = MeetingOf(site);
+  if (!meeting) return;
+  if (meeting->size == kWarpSize) {
+    out.ops.push_back({op.loc, ir::SyncWarp{}});
+    return;
+  }
+  for (const Meeting& chosen : meetings_) {
+    if (chosen.threads != meeting->threads) continue;
+    ir::ExprId id = build_.Int(chosen.first_id);
+    if (chosen.groups > 1) {
+      const ir::ExprId tid = build_.Call(ir::Intrinsic::ThreadIdx, {});
+      id = build_.Add(build_.Div(tid, kWarpgroupSize), chosen.first_id - chosen.first_group);
+    }
+    out.ops.push_back({op.loc, ir::NamedBarrierSync{id, chosen.size}});
+  }
+}
+
 // Those who trigger the event in roles that begin once: not under a branch nor in a loop.
 ThreadSet EventLowering::TriggersInRoles(const ir::Region& region, ir::StorageId event) const {
   ThreadSet threads;
@@ -168,12 +214,11 @@ ThreadSet EventLowering::TriggersInRoles(const ir::Region& region, ir::StorageId
 
 // Hand-offs outside of roles, and those beyond the barriers that are left, stay mbarriers.
 void EventLowering::ChooseNamedBarriers() {
-  int next = LargestBarrierId() + 1;
   for (const auto& [event, hand_off] : FindHandOffs(kernel_, sites_)) {
     const ThreadSet in_roles = TriggersInRoles(kernel_.body, event);
-    if (in_roles != hand_off.triggers || next >= kNamedBarriers) continue;
+    if (in_roles != hand_off.triggers || next_barrier_ >= kNamedBarriers) continue;
     const auto threads = static_cast<int>((hand_off.waiters | hand_off.triggers).count());
-    named_[event] = {next++, threads, hand_off.triggers};
+    named_[event] = {next_barrier_++, threads, hand_off.triggers};
   }
 }
 
@@ -357,6 +402,7 @@ void EventLowering::Trigger(const ir::Op& op, const ir::EventTrigger& trigger, i
     return;
   }
   const TriggerSite& site = sites_.Trigger(op);
+  Meet(op, site, out);
   if (!trigger.futures.empty()) Issue(site, trigger, out);
   const std::vector<int> arrivals = sites_.Arrivals(op);
   if (arrivals.empty()) return;
