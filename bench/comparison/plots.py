@@ -96,6 +96,8 @@ def _notes(rows, t):
 
 def _chart(pyplot, rows, t, value, label):
     """Bars in groups, one group a size; the figure."""
+    from matplotlib import patheffects
+
     names = [n for n in dict.fromkeys(r["backend"] for r in rows)
              if any(r["backend"] == n and r[value] for r in rows)]
     sizes = sorted({r["seq"] for r in rows})
@@ -118,9 +120,9 @@ def _chart(pyplot, rows, t, value, label):
             tops = [r["tflops_max"] for _, r in mine]
         for place, top, height in zip(places, tops, heights):
             text = f"{height:.0f}" if value == "tflops" else f"{height:.2f}"
-            axes.annotate(text, (place, top), xytext=(0, 2), textcoords="offset points", ha="center",
-                          fontsize=7, zorder=4,
-                          bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.6})
+            written = axes.annotate(text, (place, top), xytext=(0, 3), textcoords="offset points",
+                                    ha="center", fontsize=7, zorder=2.5)
+            written.set_path_effects([patheffects.withStroke(linewidth=2, foreground="white")])
     axes.set_xticks(range(len(sizes)), [f"S={s}" for s in sizes])
     axes.set_xlabel(t["size"])
     axes.set_ylabel(label)
