@@ -3,7 +3,8 @@
 #   ctest --preset dev -R lit.diag            one folder
 # Substitutions: %choreo, %FileCheck, %not, %nvcc, %cxx, %root (repository), %kernels, %runtime
 # (include folder), %sim_lib (archive that --target=sim programs link); FileCheck and not also resolve
-# as plain words. Features: nvcc (the toolkit is here), gpu (and an sm_90 device).
+# as plain words; %python_plots is an interpreter with matplotlib. Features: nvcc (the toolkit is here),
+# gpu (and an sm_90 device), matplotlib.
 import os
 import shutil
 import subprocess
@@ -62,6 +63,15 @@ config.substitutions += [
     ("%runtime\\b", os.path.join(source, "runtime", "include")),
     ("%sim_lib\\b", os.path.join(build, "lib", "croqtile", "libchoreo_simulator.a")),
 ]
+
+# The distribution's matplotlib belongs to its own interpreter, which need not be the first in PATH.
+for python in (shutil.which("python3"), "/usr/bin/python3"):
+    probe = [python, "-c", "import matplotlib"]
+    if python and os.path.exists(python) and not subprocess.run(
+            probe, capture_output=True, check=False).returncode:
+        config.available_features.add("matplotlib")
+        config.substitutions.append(("%python_plots\\b", python))
+        break
 
 config.environment["PATH"] = os.pathsep.join(
     [links, os.path.join(build, "bin"), os.environ.get("PATH", "")]

@@ -9,10 +9,14 @@ class Backend:
     label: str     # in plots and tables
     kernel: str    # file stem of an own kernel; empty: a peer
     seen: bool     # it ran on a card as it stands here
+    needs: str = ""  # of a peer: file of bench/peers/ with the pinned packages
 
     @property
     def is_peer(self):
         return not self.kernel
+
+    def install_line(self, python):
+        return f"{python} -m pip install -r bench/peers/{self.needs}"
 
 
 TABLE = {b.name: b for b in (
@@ -20,10 +24,10 @@ TABLE = {b.name: b for b in (
     Backend("v2", "v2 TMA pipeline", "v2_manual_s2_1p2c_tma", True),
     Backend("v4", "v4 futures", "v4_nonpersistent_fa", True),
     Backend("v3", "v3 persistent", "v3_fa3_overlap", True),
-    Backend("fa3", "FlashAttention-3", "", True),
-    Backend("cudnn", "cuDNN SDPA", "", True),
-    Backend("fa2", "FlashAttention-2", "", False),
-    Backend("triton", "Triton", "", False),
+    Backend("fa3", "FlashAttention-3", "", True, "fa3.txt"),
+    Backend("cudnn", "cuDNN SDPA", "", True, "pytorch.txt"),
+    Backend("fa2", "FlashAttention-2", "", False, "pytorch.txt"),
+    Backend("triton", "Triton", "", False, "pytorch.txt"),
 )}
 
 REFERENCE = "fa3"  # ratios are to it, and it is measured first and last of each round

@@ -98,12 +98,21 @@ def _shown(args, path):
     return str(path.relative_to(args.root)) if path.is_relative_to(args.root) else str(path)
 
 
+def unmangled(name):
+    """The last part of a nested C++ name, which is its function; other names as they are."""
+    rest, part = name.removeprefix("_ZN"), name
+    while found := re.match(r"\d+", rest):
+        end = found.end() + int(found[0])
+        part, rest = rest[found.end():end], rest[end:]
+    return part
+
+
 def resources(log):
     """[{kernel, registers, stack, spill_stores, spill_loads}] of what `ptxas -v` printed."""
     rows, name, memory = [], "", (0, 0, 0)
     for line in log.splitlines():
         if found := re.search(r"Compiling entry function '([^']+)'", line):
-            name = found[1]
+            name = unmangled(found[1])
         elif found := re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill", line):
             memory = tuple(map(int, found.groups()))
         elif (found := re.search(r"Used (\d+) registers", line)) and name:

@@ -81,7 +81,11 @@ class PeerProcess:
             raise ContenderError(f"{name}: --python {python}: {e.strerror}") from e
         self.answers = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
-        self.about = self.ask(do="start", workload=workload.as_json())
+        try:
+            self.about = self.ask(do="start", workload=workload.as_json())
+        except ContenderError:
+            self.close()
+            raise
         self.path = self.about.get("version", "")
 
     def _read(self):

@@ -61,7 +61,8 @@ class Comparison:
                     peer = PeerProcess(name, self.args.python, w, self.args.gap_s, self.args.timeout,
                                        self.run.log)
                 except ContenderError as e:
-                    self.unusable(name, f"missing: {e}")
+                    install = backends.TABLE[name].install_line(self.args.python)
+                    self.unusable(name, f"missing: {e} (to install it: {install})")
                     continue
                 self.contenders[name], self.run.data["backends"][name] = peer, peer.about
                 self.say(f"  {name}: {peer.path}")

@@ -58,16 +58,20 @@ def chinese_font(text):
         for entry in font_manager.fontManager.ttflist:
             if entry.name == name:
                 known = FT2Font(entry.fname).get_charmap()
-                if all(ord(c) in known for c in text if ord(c) > 127):
+                if all(ord(c) in known for c in text):
                     return name
     return None
+
+
+def _characters(texts):
+    return "".join(v if isinstance(v, str) else _characters(v) for v in texts.values())
 
 
 def choose_language(language, say):
     """(texts, font or None): English where Chinese cannot be rendered, and that is said."""
     if language != "zh":
         return TEXTS["en"], None
-    font = chinese_font("".join(TEXTS["zh"].values()))
+    font = chinese_font(_characters(TEXTS["zh"]))
     if font is None:
         say("no installed font has the Chinese characters (fonts-wqy-microhei or fonts-noto-cjk has): "
             "the labels are English")
@@ -75,19 +79,25 @@ def choose_language(language, say):
     return TEXTS["zh"], font
 
 
+def _label(row, t):
+    return t["labels"].get(row["backend"], row["label"])
+
+
 def _notes(rows, t):
     """What a reader has to know before comparing bars."""
-    skipped = list(dict.fromkeys(r["label"] for r in rows if "skipped" in r["note"]))
+    skipped = list(dict.fromkeys(_label(r, t) for r in rows if "skipped" in r["note"]))
     notes = [t["median"]]
     if any(r["run"] != "complete" for r in rows):
         notes.append(f"{t['incomplete']} (incomplete)")
     if skipped:
-        notes.append(f"{t['skipped']}: {', '.join(skipped)}")
+        notes.append(f"{t['skipped']} (skipped): {', '.join(skipped)}")
     return notes
 
 
 def _chart(pyplot, rows, t, value, label):
     """Bars in groups, one group a size; the figure."""
+    from matplotlib import patheffects
+
     names = [n for n in dict.fromkeys(r["backend"] for r in rows)
              if any(r["backend"] == n and r[value] for r in rows)]
     sizes = sorted({r["seq"] for r in rows})
@@ -99,7 +109,7 @@ def _chart(pyplot, rows, t, value, label):
                 if (name, s) in found and found[name, s][value]]
         places = [g + (i - (len(names) - 1) / 2) * width for g, _ in mine]
         heights = [r[value] for _, r in mine]
-        axes.bar(places, heights, width * 0.92, label=mine[0][1]["label"], zorder=2,
+        axes.bar(places, heights, width * 0.92, label=_label(mine[0][1], t), zorder=2,
                  color=COLOURS.get(name, "#888888"))
         tops = heights
         if value == "tflops":
@@ -110,9 +120,9 @@ def _chart(pyplot, rows, t, value, label):
             tops = [r["tflops_max"] for _, r in mine]
         for place, top, height in zip(places, tops, heights):
             text = f"{height:.0f}" if value == "tflops" else f"{height:.2f}"
-            axes.annotate(text, (place, top), xytext=(0, 2), textcoords="offset points", ha="center",
-                          fontsize=7)
-    axes.set_ylim(bottom=0)
+            written = axes.annotate(text, (place, top), xytext=(0, 3), textcoords="offset points",
+                                    ha="center", fontsize=7, zorder=2.5)
+            written.set_path_effects([patheffects.withStroke(linewidth=2, foreground="white")])
     axes.set_xticks(range(len(sizes)), [f"S={s}" for s in sizes])
     axes.set_xlabel(t["size"])
     axes.set_ylabel(label)
@@ -138,10 +148,13 @@ def draw(path, language="en", folder=None, say=print):
             if not any(r[value] for r in rows):
                 continue  # nothing measured, or no reference to compare with
             figure, axes = _chart(pyplot, rows, t, value, label)
+            # One scale from zero for all regimes, so that their charts can be laid side by side.
+            axes.set_ylim(0, 1.08 * max(r["tflops_max" if value == "tflops" else value] or 0 for r in table))
             if value == "ratio_to_fa3":
-                axes.axhline(1.0, color=COLOURS[backends.REFERENCE], linewidth=1, linestyle="--")
+                axes.axhline(1.0, color=COLOURS[backends.REFERENCE], linewidth=1, linestyle="--",
+                             zorder=1)
             notes = _notes(rows, t)[0 if value == "tflops" else 1:]
-            axes.set_title(f"{t['title']}, {t[regime]}", loc="left", fontweight="bold", pad=22)
+            axes.set_title(f"{t['title']}{t['comma']}{t[regime]}", loc="left", fontweight="bold", pad=22)
             axes.text(0, 1.02, "; ".join(notes), transform=axes.transAxes, fontsize=8, color="#555555")
             for ending in ("png", "svg"):
                 file = folder / f"{kind}-{regime}.{ending}"

@@ -63,7 +63,7 @@ def _table(data, table, regime, t):
     yield "| --- |" + " --- |" * len(sizes)
     for name in data["options"]["backends"]:
         mine = {r["seq"]: r for r in table if (r["regime"], r["backend"]) == (regime, name)}
-        yield f"| {backends.TABLE[name].label} | " + " | ".join(_cell(mine[str(s)]) for s in sizes) + " |"
+        yield f"| {t['labels'].get(name, backends.TABLE[name].label)} | " + " | ".join(_cell(mine[str(s)]) for s in sizes) + " |"
     yield ""
 
 

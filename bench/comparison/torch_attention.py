@@ -26,6 +26,11 @@ def versions():
     return found
 
 
+def wait():
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+
+
 def free():
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
@@ -56,8 +61,7 @@ def poisoned_launch(launch, like, tries=3):
         places = {x.data_ptr() for x in poison}
         del poison
         out = launch()
-        if out.is_cuda:
-            torch.cuda.synchronize()
+        wait()
         if out.data_ptr() in places:
             return out, True
         kept.append(out)

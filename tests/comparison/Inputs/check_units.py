@@ -77,6 +77,11 @@ ptxas info    : Used 32 registers
         {"kernel": "fill", "registers": 32, "stack": 0, "spill_stores": 0, "spill_loads": 0}]
 
 
+def function_names():
+    assert build.unmangled("_ZN10choreo_gen3abc13mha_v1_kernelEPK13__nv_bfloat16lll") == "mha_v1_kernel"
+    assert build.unmangled("mha") == "mha"
+
+
 def cool():
     readings, slept = [80.0, 70.0, 65.0], []
     machine.temperature = lambda gpu: readings.pop(0)
@@ -99,7 +104,8 @@ def workload_file():
         raise AssertionError(f"{new} was accepted")
 
 
-CHECKS = (median_and_range, ratio_within_size, drift, order, time_left, verified_rows, resources, cool, workload_file)
+CHECKS = (median_and_range, ratio_within_size, drift, order, time_left, verified_rows, resources,
+          function_names, cool, workload_file)
 for check in CHECKS:
     check()
 print(f"units: {len(CHECKS)} passed")
