@@ -122,8 +122,10 @@ class Comparison:
             why = f"{type(e).__name__}: {e}"
             raise
         finally:
-            self.close()
-            self.run.finish(why)
+            try:
+                self.close()
+            finally:
+                self.run.finish(why)
         if why:
             say(f"INCOMPLETE: {why}; what was measured is in {self.run.folder}")
             return status
@@ -167,4 +169,9 @@ def main(arguments=None):
         return 1
     # A run that is ended from outside closes its files, as one that is interrupted.
     signal.signal(signal.SIGTERM, _interrupt)
-    return Comparison(args, load, card).go()
+    try:
+        comparison = Comparison(args, load, card)
+    except OSError as e:
+        say(f"--out {args.out}: {e.strerror}")
+        return 1
+    return comparison.go()

@@ -26,7 +26,8 @@ class NoMatplotlib(RuntimeError):
     """There is nothing to draw with."""
 
 
-def _pyplot():
+def pyplot():
+    """matplotlib, set up for files; NoMatplotlib where there is none."""
     try:
         import matplotlib
     except ImportError as e:
@@ -34,9 +35,9 @@ def _pyplot():
     matplotlib.use("Agg")
     matplotlib.rcParams.update({"svg.hashsalt": "croqtile", "svg.fonttype": "path",
                                 "axes.spines.top": False, "axes.spines.right": False, "font.size": 10})
-    from matplotlib import pyplot
+    from matplotlib import pyplot as module
 
-    return pyplot
+    return module
 
 
 def read(path):
@@ -79,6 +80,23 @@ def choose_language(language, say):
     return TEXTS["zh"], font
 
 
+def set_language(module, language, say):
+    """The texts, with a font for them set."""
+    t, font = choose_language(language, say)
+    module.rcParams["font.sans-serif"] = [*filter(None, [font]), "DejaVu Sans"]
+    return t
+
+
+def save(module, figure, folder, stem):
+    """The chart as PNG and SVG, the same bytes each time; the paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / f"{stem}.png", folder / f"{stem}.svg"]
+    figure.savefig(paths[0], dpi=150)
+    figure.savefig(paths[1], metadata={"Date": None})
+    module.close(figure)
+    return paths
+
+
 def _label(row, t):
     return t["labels"].get(row["backend"], row["label"])
 
@@ -94,7 +112,7 @@ def _notes(rows, t):
     return notes
 
 
-def _chart(pyplot, rows, t, value, label):
+def _chart(module, rows, t, value, label):
     """Bars in groups, one group a size; the figure."""
     from matplotlib import patheffects
 
@@ -103,7 +121,7 @@ def _chart(pyplot, rows, t, value, label):
     sizes = sorted({r["seq"] for r in rows})
     found = {(r["backend"], r["seq"]): r for r in rows}
     width = 0.84 / max(1, len(names))
-    figure, axes = pyplot.subplots(figsize=(10, 5.2), layout="constrained")
+    figure, axes = module.subplots(figsize=(10, 5.2), layout="constrained")
     for i, name in enumerate(names):
         mine = [(g, found[name, s]) for g, s in enumerate(sizes)
                 if (name, s) in found and found[name, s][value]]
@@ -134,20 +152,17 @@ def _chart(pyplot, rows, t, value, label):
 
 def draw(path, language="en", folder=None, say=print):
     """Makes all charts; the paths of the files."""
-    pyplot = _pyplot()
-    t, font = choose_language(language, say)
-    if font:
-        pyplot.rcParams["font.sans-serif"] = [font, "DejaVu Sans"]
+    module = pyplot()
+    t = set_language(module, language, say)
     table, made = read(path), []
     folder = pathlib.Path(folder or pathlib.Path(path).parent)
-    folder.mkdir(parents=True, exist_ok=True)
     for regime in dict.fromkeys(r["regime"] for r in table):
         rows = [r for r in table if r["regime"] == regime]
         for kind, value, label in (("throughput", "tflops", t["throughput"]),
                                    ("speed", "ratio_to_fa3", t["ratio"])):
             if not any(r[value] for r in rows):
                 continue  # nothing measured, or no reference to compare with
-            figure, axes = _chart(pyplot, rows, t, value, label)
+            figure, axes = _chart(module, rows, t, value, label)
             # One scale from zero for all regimes, so that their charts can be laid side by side.
             axes.set_ylim(0, 1.08 * max(r["tflops_max" if value == "tflops" else value] or 0 for r in table))
             if value == "ratio_to_fa3":
@@ -156,11 +171,7 @@ def draw(path, language="en", folder=None, say=print):
             notes = _notes(rows, t)[0 if value == "tflops" else 1:]
             axes.set_title(f"{t['title']}{t['comma']}{t[regime]}", loc="left", fontweight="bold", pad=22)
             axes.text(0, 1.02, "; ".join(notes), transform=axes.transAxes, fontsize=8, color="#555555")
-            for ending in ("png", "svg"):
-                file = folder / f"{kind}-{regime}.{ending}"
-                figure.savefig(file, dpi=150, metadata={"Date": None} if ending == "svg" else None)
-                made.append(file)
-            pyplot.close(figure)
+            made += save(module, figure, folder, f"{kind}-{regime}")
     return made
 
 

@@ -18,6 +18,8 @@ TEXTS = {
         "median": "bars: median; whiskers: full range",
         "comma": ", ",
         "labels": {},
+        "cycles": "cycles, modelled by the simulator (not measured)",
+        "kinds": {k: k for k in ("compute", "wait", "mma", "load", "store")},
     },
     "zh": {
         "title": "因果注意力，前向",
@@ -36,5 +38,7 @@ TEXTS = {
         "median": "柱：中位数；须线：完整范围",
         "comma": "，",
         "labels": {"v1": "v1 顺序", "v2": "v2 TMA 流水线", "v4": "v4 future", "v3": "v3 持久化"},
+        "cycles": "周期，由模拟器建模（非实测）",
+        "kinds": {"compute": "计算", "wait": "等待", "mma": "MMA", "load": "加载", "store": "存储"},
     },
 }

@@ -7,7 +7,7 @@ from comparison import plots
 from comparison.texts import TEXTS
 
 recorded = pathlib.Path(sys.argv[1])
-pyplot, english = plots._pyplot(), TEXTS["en"]
+pyplot, english = plots.pyplot(), TEXTS["en"]
 rows = [r for r in plots.read(recorded / "h200-summary.csv") if r["regime"] == "sustained"]
 figure, axes = plots._chart(pyplot, rows, english, "tflops", "TFLOPS")
 bars = [c for c in axes.containers if hasattr(c, "patches")]
