@@ -46,8 +46,7 @@ std::optional<CopyLowering::Executors> CopyLowering::ExecutorsOf(unsigned depend
     return who;
   }
   if (scope.active.none()) return std::nullopt;  // no thread comes by
-  int first = 0;
-  while (!scope.active.test(static_cast<size_t>(first))) ++first;
+  const int first = FirstOf(scope.active);
   const int count = static_cast<int>(scope.active.count());
   const bool adjacent = scope.active == ThreadRange(first, count);
   if ((number && !adjacent) || (count != kernel_.host.threads && !scope.whole_warps())) {

@@ -8,12 +8,6 @@
 namespace choreo::passes {
 namespace {
 
-int FirstOf(const ThreadSet& threads) {
-  int first = 0;
-  while (first < kMaxThreads && !threads.test(static_cast<size_t>(first))) ++first;
-  return first;
-}
-
 // Whether an op reads or writes memory by ordinary accesses: shared tiles and parameters that the
 // kernel writes. WGMMA and TMA are not ordinary.
 bool IsOrdinaryAccess(const ir::Kernel& kernel, const ir::Op& op) {

@@ -3,6 +3,7 @@
 // units of the descriptor. The address field has 14 bits and shared memory fewer than 2^14 such
 // units, so that the sum never carries into the fields behind it (PTX manual, "Matrix descriptor").
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "ir/walk.h"
@@ -48,18 +49,28 @@ class Hoisting {
     unit.ops.insert(at, first_.begin(), first_.end());
   }
 
-  const ir::SmemDesc* DescriptorOf(const ir::Op& op) const {
+  // The descriptor that the op names, if a distance in whole units leads to it. By value: the store
+  // of expressions grows meanwhile.
+  std::optional<ir::SmemDesc> DescriptorOf(const ir::Op& op) const {
     const auto* let = std::get_if<ir::Let>(&op.node);
-    return let == nullptr ? nullptr : std::get_if<ir::SmemDesc>(&kernel_.exprs[let->value].node);
+    if (let == nullptr) return std::nullopt;
+    const auto* desc = std::get_if<ir::SmemDesc>(&kernel_.exprs[let->value].node);
+    if (desc == nullptr || KnownDivisor(kernel_, desc->byte_offset) % kDescriptorUnit != 0) {
+      return std::nullopt;
+    }
+    return *desc;
+  }
+
+  static Key KeyOf(const ir::SmemDesc& desc) {
+    return {desc.storage, desc.leading_bytes, desc.stride_bytes, desc.swizzle};
   }
 
   // Those that a loop makes again and again.
   void FindBases(const ir::Region& region, bool in_loop) {
     for (const ir::Op& op : region.ops) {
-      const ir::SmemDesc* desc = DescriptorOf(op);
-      if (desc != nullptr && in_loop &&
-          KnownDivisor(kernel_, desc->byte_offset) % kDescriptorUnit == 0) {
-        const Key key{desc->storage, desc->leading_bytes, desc->stride_bytes, desc->swizzle};
+      const std::optional<ir::SmemDesc> desc = DescriptorOf(op);
+      if (desc && in_loop) {
+        const Key key = KeyOf(*desc);
         if (bases_.contains(key)) continue;
         const ir::Storage& storage = kernel_.storages[desc->storage];
         const ir::VarId var =
@@ -80,13 +91,8 @@ class Hoisting {
     std::vector<ir::Op> out;
     for (ir::Op& op : region.ops) {
       ir::VisitRegions(op, [&](ir::Region& inner) { UseBases(inner); });
-      const ir::SmemDesc* desc = DescriptorOf(op);
-      if (desc == nullptr || KnownDivisor(kernel_, desc->byte_offset) % kDescriptorUnit != 0) {
-        out.push_back(std::move(op));
-        continue;
-      }
-      const auto base =
-          bases_.find({desc->storage, desc->leading_bytes, desc->stride_bytes, desc->swizzle});
+      const std::optional<ir::SmemDesc> desc = DescriptorOf(op);
+      const auto base = desc ? bases_.find(KeyOf(*desc)) : bases_.end();
       if (base == bases_.end()) {
         out.push_back(std::move(op));
         continue;

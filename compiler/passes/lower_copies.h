@@ -18,8 +18,6 @@
 
 namespace choreo::passes {
 
-inline constexpr int kHardwareBarriers = 16;
-
 class CopyLowering {
  public:
   CopyLowering(ir::Kernel& kernel, PassContext& context)

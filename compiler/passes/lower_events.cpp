@@ -18,7 +18,6 @@
 namespace choreo::passes {
 namespace {
 
-constexpr int kNamedBarriers = 16;  // of a CTA, with the one of all its threads
 constexpr int kMbarrierBytes = 8;
 constexpr int64_t kMostTransactionBytes = (1 << 20) - 1;  // of one phase of an mbarrier
 
@@ -156,7 +155,7 @@ int EventLowering::LargestBarrierId() const {
       }
     });
     if (!build_.AsInt(id)) base += kernel_.host.threads / kWarpgroupSize;
-    largest = std::max(largest, static_cast<int>(std::min<int64_t>(base, kNamedBarriers)));
+    largest = std::max(largest, static_cast<int>(std::min<int64_t>(base, kHardwareBarriers)));
   });
   return largest;
 }
@@ -173,7 +172,7 @@ void EventLowering::ChooseMeetings() {
       meeting->first_id = next_barrier_;
       next_barrier_ += meeting->groups;
       meetings_.push_back(*meeting);
-      if (next_barrier_ > kNamedBarriers) {
+      if (next_barrier_ > kHardwareBarriers) {
         context_.diags.Emit(diag::kinds::TooManyBarriers, context_.Where(op->loc), kernel_.name);
         return;
       }
@@ -216,7 +215,7 @@ ThreadSet EventLowering::TriggersInRoles(const ir::Region& region, ir::StorageId
 void EventLowering::ChooseNamedBarriers() {
   for (const auto& [event, hand_off] : FindHandOffs(kernel_, sites_)) {
     const ThreadSet in_roles = TriggersInRoles(kernel_.body, event);
-    if (in_roles != hand_off.triggers || next_barrier_ >= kNamedBarriers) continue;
+    if (in_roles != hand_off.triggers || next_barrier_ >= kHardwareBarriers) continue;
     const auto threads = static_cast<int>((hand_off.waiters | hand_off.triggers).count());
     named_[event] = {next_barrier_++, threads, hand_off.triggers};
   }

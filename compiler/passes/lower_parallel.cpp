@@ -153,8 +153,7 @@ class ParallelLowering {
 
   // A role goes to the end of the chain of roles in front of it, if one stands there.
   void Role(ir::If branch, const ThreadSet& active, ir::Region& out, ir::Loc loc) {
-    int first = 0;
-    while (first < kMaxThreads && !active.test(static_cast<size_t>(first))) ++first;
+    const int first = FirstOf(active);
     if (first == kMaxThreads) return;  // no thread
     WholeWarpgroups(branch.then_body, active, out);
     ir::RoleBegin begin{NameOf(branch.condition), first, static_cast<int32_t>(active.count())};

@@ -37,8 +37,7 @@ class Narrowing {
   void Narrow(ir::InThreads& role, ir::Loc loc) {
     const ThreadSet& active = scope_.current().active;
     if (active.none()) return;
-    int first = 0;
-    while (!active.test(static_cast<size_t>(first))) ++first;
+    const int first = FirstOf(active);
     if (first % kWarpgroupSize != 0 || active != ThreadRange(first, kWarpgroupSize)) return;
     const ThreadSet warp = ThreadRange(first, kWarpSize);
     if (!FitsOneWarp(role.body, warp)) return;

@@ -61,6 +61,12 @@ unsigned LevelBit(ir::Level level) {
 
 }  // namespace
 
+int FirstOf(const ThreadSet& threads) {
+  int first = 0;
+  while (first < kMaxThreads && !threads.test(static_cast<size_t>(first))) ++first;
+  return first;
+}
+
 ThreadSet ThreadRange(int first, int count) {
   ThreadSet set;
   for (int t = first; t < first + count; ++t) set.set(static_cast<size_t>(t));

@@ -16,10 +16,14 @@ namespace choreo::passes {
 inline constexpr int kMaxThreads = 1024;
 inline constexpr int kWarpSize = 32;
 inline constexpr int kWarpgroupSize = 128;
+// Named barriers of a CTA, number 0 for all of its threads among them.
+inline constexpr int kHardwareBarriers = 16;
 using ThreadSet = std::bitset<kMaxThreads>;
 
 // The threads [first, first + count).
 ThreadSet ThreadRange(int first, int count);
+// The lowest; kMaxThreads if there is none.
+int FirstOf(const ThreadSet& threads);
 
 // Where an op stands. `level` is the widest group that executes it together: Block, Warpgroup, Warp
 // (`thread` only names). `group_vars` number these groups in the CTA, outermost first.

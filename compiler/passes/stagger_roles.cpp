@@ -68,8 +68,7 @@ class Staggering {
 
   void Stagger(ir::Region& role, ir::Loc loc) {
     const ThreadSet& active = scope_.current().active;
-    int first = 0;
-    while (first < kMaxThreads && !active.test(static_cast<size_t>(first))) ++first;
+    const int first = FirstOf(active);
     const int groups = static_cast<int>(active.count()) / kWarpgroupSize;
     if (groups < 2 || active != ThreadRange(first, groups * kWarpgroupSize)) return;
     const auto at = std::find_if(role.ops.begin(), role.ops.end(), Multiplies);

@@ -171,18 +171,13 @@ class Walker {
 
   void NoteIndex(ir::VarId var) {
     const std::vector<int>& values = scope_.Values(var);
-    const auto first = static_cast<size_t>(FirstThread());
+    const auto first = static_cast<size_t>(FirstOf(threads_));
     for (size_t lane = 1; lane < kWarpSize; ++lane) {
       if (values[first + lane] != values[first]) return;
     }
     forms_.SetIndex(var, values[first]);
   }
 
-  int FirstThread() const {
-    int first = 0;
-    while (!threads_.test(static_cast<size_t>(first))) ++first;
-    return first;
-  }
   bool WholeWarp() const { return (threads_ & ~scope_.current().active).none(); }
 
   const ir::Kernel& kernel_;
