@@ -27,6 +27,18 @@ void OpPrinter::Print(const ir::NamedBarrierArrive& op) {
   PrintBarrier("bar_arrive", op.id, op.threads);
 }
 
+void OpPrinter::Print(const ir::Vote& op) {
+  const std::string value = exprs_.Print(op.value);
+  Line(fmt::format("const bool {} = ptx::vote_any({});", names_.Define(op.var), value));
+}
+
+void OpPrinter::Print(const ir::NamedBarrierVote& op) {
+  const std::string value = exprs_.Print(op.value);
+  const std::string id = exprs_.Print(op.id);
+  Line(fmt::format("const bool {} = ptx::bar_red_or<{}>({}, {});", names_.Define(op.var),
+                   op.threads, id, value));
+}
+
 // ---- roles ------------------------------------------------------------------------------------
 
 void OpPrinter::Print(const ir::RoleBegin& op) {

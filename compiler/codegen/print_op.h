@@ -70,6 +70,8 @@ class OpPrinter {
   void Print(const ir::CtaBarrier&) { Line("__syncthreads();"); }
   void Print(const ir::NamedBarrierSync& op);
   void Print(const ir::NamedBarrierArrive& op);
+  void Print(const ir::Vote& op);
+  void Print(const ir::NamedBarrierVote& op);
   void Print(const ir::Sleep& op);
   void Print(const ir::SyncWarp&) { Line("__syncwarp();"); }
   void Print(const ir::RoleBegin& op);

@@ -98,6 +98,14 @@ struct NamedBarrierArrive {
   int32_t threads;
   CHOREO_FIELDS(CHOREO_FIELD(id), CHOREO_FIELD(threads))
 };
+// Defines `var`: whether `value` (both bool) holds for any executing thread of its warp (32
+// `threads`) or, in tile state, of its warpgroup (128).
+struct Vote {
+  VarId var;
+  ExprId value;
+  int32_t threads = 0;
+  CHOREO_FIELDS(CHOREO_FIELD(var), CHOREO_FIELD(value), CHOREO_FIELD(threads))
+};
 // setmaxnreg: registers a thread of the executing warpgroups from here on, a multiple of 8.
 struct SetMaxNReg {
   bool increase = false;
@@ -294,6 +302,15 @@ struct CpAsyncWait {  // until at most `pending` of the thread's groups are inco
 };
 struct CtaBarrier {
   CHOREO_FIELDS()
+};
+// bar.red.or: a NamedBarrierSync that defines `var`: whether `value` (both bool) held for any of
+// its threads.
+struct NamedBarrierVote {
+  VarId var;
+  ExprId value;
+  ExprId id;
+  int32_t threads;
+  CHOREO_FIELDS(CHOREO_FIELD(var), CHOREO_FIELD(value), CHOREO_FIELD(id), CHOREO_FIELD(threads))
 };
 struct SyncWarp {
   CHOREO_FIELDS()

@@ -135,6 +135,9 @@ class KernelVerifier {
   void Check(const CpAsyncCommit&) {}
   void Check(const CpAsyncWait& op);
   void Check(const CtaBarrier&) {}
+  void CheckVote(VarId var, ExprId value);
+  void Check(const Vote& op);
+  void Check(const NamedBarrierVote& op);
   void Check(const NamedBarrierSync& op);
   void Check(const NamedBarrierArrive& op);
   void Check(const SyncWarp&) {}

@@ -82,6 +82,11 @@ void KernelVerifier::CheckBarrier(ExprId id, int32_t threads) {
 void KernelVerifier::Check(const NamedBarrierSync& op) { CheckBarrier(op.id, op.threads); }
 void KernelVerifier::Check(const NamedBarrierArrive& op) { CheckBarrier(op.id, op.threads); }
 
+void KernelVerifier::Check(const NamedBarrierVote& op) {
+  CheckVote(op.var, op.value);
+  CheckBarrier(op.id, op.threads);
+}
+
 void KernelVerifier::Check(const Sleep& op) { Typed(op.nanoseconds, Elem::kS32, "the time"); }
 
 // ---- mbarriers and TMA ----

@@ -24,6 +24,19 @@ void KernelVerifier::Check(const Let& op) {
   Define(op.var, {VarKind::Let, VarKind::Parallel, VarKind::Loop, VarKind::Element});
 }
 
+void KernelVerifier::CheckVote(VarId var, ExprId value) {
+  if (ValidVar(var) && kernel_.vars[var].type != Elem::kBool) Report("the result is not bool");
+  Typed(value, Elem::kBool, "the value");
+  Define(var, {VarKind::Let});
+}
+
+void KernelVerifier::Check(const Vote& op) {
+  CheckVote(op.var, op.value);
+  if (op.threads != 32 && (IsLowered() || op.threads != 128)) {
+    Report("a vote of {} threads: 32{}", op.threads, IsLowered() ? "" : " or 128");
+  }
+}
+
 void KernelVerifier::Check(const VarDecl& op) {
   if (ValidVar(op.var)) Typed(op.init, kernel_.vars[op.var].type, "the initial value");
   Define(op.var, {VarKind::Mutable});

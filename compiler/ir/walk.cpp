@@ -100,6 +100,7 @@ struct UseOfOp {
   void operator()(const Return&) {}
   void operator()(const Decl&) {}
   void operator()(const SetMaxNReg&) {}
+  void operator()(const Vote&) {}
   void operator()(const Sleep&) {}
   void operator()(const RoleBegin&) {}
   // Events are no memory that a program reads or writes.
@@ -124,6 +125,7 @@ struct UseOfOp {
   void operator()(const CpAsyncWait&) {}
   void operator()(const CtaBarrier&) {}
   void operator()(const NamedBarrierSync&) {}
+  void operator()(const NamedBarrierVote&) {}
   void operator()(const SyncWarp&) {}
   void operator()(const FenceProxyAsync&) {}
   void operator()(const WgmmaFence&) {}

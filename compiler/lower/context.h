@@ -82,6 +82,7 @@ class Lowering {
   void Node(ast::StmtId id, const ast::MmaStore& node);
   bool FragmentCall(const ast::Call& call);
   ir::StorageId Fragment(ast::ExprId id);
+  ir::ExprId AnyOf(ast::ExprId id, const ast::AnyOf& node);
   ir::StorageId NewFragment(std::string_view name, Elem elem,
                             const std::vector<sema::Extent>& dims);
   void Mma(ast::StmtId stmt, const ast::Mma& node, ir::VarId future);

@@ -209,10 +209,7 @@ ir::ExprId Lowering::Scalar(ast::ExprId id) {
     }
     return build_.ViewElem(AddView(ViewOf(id)));
   }
-  if (std::holds_alternative<ast::AnyOf>(expr.node)) {
-    NotLowered(expr.range, "`any_of`");
-    return build_.Bool(false);
-  }
+  if (const auto* node = std::get_if<ast::AnyOf>(&expr.node)) return AnyOf(id, *node);
   if (type.kind == sema::TypeKind::Tuple) return Elements(id)[0];
   CHOREO_UNREACHABLE("{} is not a scalar", ast::Describe(expr));
 }

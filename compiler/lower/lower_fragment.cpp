@@ -81,6 +81,28 @@ void Lowering::Node(ast::StmtId id, const ast::Apply& node) {
   Emit(std::move(op));
 }
 
+// Each lane joins the conditions of its elements; then the lanes vote.
+ir::ExprId Lowering::AnyOf(ast::ExprId id, const ast::AnyOf& node) {
+  const ir::VarId mine = build_.NewVar("any", Elem::kBool, ir::VarKind::Mutable, loc_);
+  Emit(ir::VarDecl{mine, build_.Bool(false)});
+  ast::ExprId frag = node.span;
+  if (const auto* member = in_.file.As<ast::Member>(node.span)) frag = member->base;
+  ir::Apply op;
+  op.frag = Fragment(frag);
+  for (const sema::EntityId var : in_.sema.any_of_vars.at(id)) {
+    op.vars.push_back(DeclareVar(var, ir::VarKind::Element));
+  }
+  std::vector<ir::Op>* const outer = std::exchange(out_, &op.body.ops);
+  const ir::ExprId holds = Condition(node.condition);
+  Emit(ir::Assign{mine, build_.Bin(ir::BinaryOp::Or, build_.Var(mine), holds)});
+  out_ = outer;
+  Emit(std::move(op));
+  const ir::VarId all = build_.NewVar("any_of", Elem::kBool, ir::VarKind::Let, loc_);
+  constexpr int kWarp = 32, kWarpgroup = 128;
+  Emit(ir::Vote{all, build_.Var(mine), node.warp ? kWarp : kWarpgroup});
+  return build_.Var(all);
+}
+
 void Lowering::Node(ast::StmtId, const ast::MmaStore& node) {
   const ir::StorageId frag = Fragment(node.acc);
   Emit(ir::MmaStore{frag, AddView(ViewOf(node.tile))});

@@ -243,6 +243,8 @@ TraceBuilder::Flow TraceBuilder::Run(const ir::Op& op) {
     values_->Set(let->var, values_->Value(let->value));
   } else if (const auto* decl = std::get_if<ir::VarDecl>(&node)) {
     values_->Set(decl->var, values_->Value(decl->init));
+  } else if (const auto* vote = std::get_if<ir::Vote>(&node)) {
+    values_->Set(vote->var, std::nullopt);
   } else if (const auto* set = std::get_if<ir::Assign>(&node)) {
     values_->Set(set->var, values_->Value(set->value));
   }

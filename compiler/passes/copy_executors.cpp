@@ -68,6 +68,22 @@ ir::ExprId CopyLowering::IndexOf(const Executors& who) {
   return who.each_group ? build_.Mod(tid, who.threads) : build_.Sub(tid, who.first);
 }
 
+ir::ExprId CopyLowering::BarrierId(const Executors& who) {
+  const ir::ExprId id = build_.Int(who.barrier);
+  if (!who.each_group) return id;
+  return build_.Add(
+      build_.Div(build_.Call(ir::Intrinsic::WarpIdx, {}), kWarpgroupSize / kWarpSize), id);
+}
+
+// A vote of the warpgroup meets at a barrier of its own; its memory effects are not counted on.
+void CopyLowering::Vote(const ir::Vote& vote, ir::Region& out, ir::Loc loc, unsigned control) {
+  const auto who = ExecutorsOf(kOnWarpgroup, loc, control, false);
+  if (!who) return;
+  CHOREO_CHECK(who->barrier != 0 && who->threads == vote.threads, "a vote outside a warpgroup");
+  out.ops.push_back(
+      {loc, ir::NamedBarrierVote{vote.var, vote.value, BarrierId(*who), vote.threads}});
+}
+
 void CopyLowering::Barrier(const Executors& who, ir::Region& out, ir::Loc loc) {
   if (who.each_alone && scope_.current().single_thread()) return;
   const auto here = static_cast<int>(scope_.current().active.count());
@@ -78,12 +94,7 @@ void CopyLowering::Barrier(const Executors& who, ir::Region& out, ir::Loc loc) {
     const int number = NamedBarrier(scope_.current().active, 1, loc);
     out.ops.push_back({loc, ir::NamedBarrierSync{build_.Int(number), here}});
   } else if (who.barrier != 0) {
-    ir::ExprId id = build_.Int(who.barrier);
-    if (who.each_group) {
-      id = build_.Add(
-          build_.Div(build_.Call(ir::Intrinsic::WarpIdx, {}), kWarpgroupSize / kWarpSize), id);
-    }
-    out.ops.push_back({loc, ir::NamedBarrierSync{id, who.threads}});
+    out.ops.push_back({loc, ir::NamedBarrierSync{BarrierId(who), who.threads}});
   } else {
     out.ops.push_back({loc, ir::SyncWarp{}});
   }

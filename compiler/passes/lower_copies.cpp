@@ -87,6 +87,10 @@ void CopyLowering::RewriteOp(const ir::Op& op, ir::Region& out, unsigned control
     Store(*store, out, op.loc, control);
     return;
   }
+  if (const auto* vote = std::get_if<ir::Vote>(&op.node); vote && vote->threads > kWarpSize) {
+    Vote(*vote, out, op.loc, control);
+    return;
+  }
   state_.Add(ir::DirectStorageUse(kernel_, op));
   ir::Op changed;
   changed.loc = op.loc;
@@ -175,6 +179,7 @@ std::optional<size_t> CopyLowering::IssuePlace(const ir::Region& issue, const ir
       };
       blocks |= touches(use.reads) || touches(use.writes);
       if (const auto* let = std::get_if<ir::Let>(&inner.node)) blocks |= used.contains(let->var);
+      if (const auto* vote = std::get_if<ir::Vote>(&inner.node)) blocks |= used.contains(vote->var);
       if (const auto* decl = std::get_if<ir::VarDecl>(&inner.node)) {
         blocks |= used.contains(decl->var);
       }

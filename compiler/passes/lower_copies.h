@@ -64,6 +64,7 @@ class CopyLowering {
     bool each_alone = false;  // every thread does all of it by itself
     int barrier = 0;          // named, the first of as many as groups; 0: none needed
   };
+  ir::ExprId BarrierId(const Executors& who);
   ir::ExprId IndexOf(const Executors& who);  // of this thread among them
 
   void RewriteOp(const ir::Op& op, ir::Region& out, unsigned control);
@@ -81,6 +82,7 @@ class CopyLowering {
   void Wait(const ir::FutureWait& wait, ir::Region& out, ir::Loc loc);
   void Load(const ir::TmaLoad& load, ir::Region& out, ir::Loc loc, unsigned control);
   void Store(const ir::TmaStore& store, ir::Region& out, ir::Loc loc, unsigned control);
+  void Vote(const ir::Vote& vote, ir::Region& out, ir::Loc loc, unsigned control);
   void ByFirst(const Executors& who, ir::Region body, ir::Region& out, ir::Loc loc);
   void AwaitStores(const ir::Op& op, ir::Region& out);
   bool Diverges(const ir::Op& op) const;

@@ -146,8 +146,9 @@ int EventLowering::LargestBarrierId() const {
   ir::ForEachOp(kernel_.body, [&](const ir::Op& op) {
     const auto* sync = std::get_if<ir::NamedBarrierSync>(&op.node);
     const auto* arrive = std::get_if<ir::NamedBarrierArrive>(&op.node);
-    if (sync == nullptr && arrive == nullptr) return;
-    const ir::ExprId id = sync != nullptr ? sync->id : arrive->id;
+    const auto* vote = std::get_if<ir::NamedBarrierVote>(&op.node);
+    if (sync == nullptr && arrive == nullptr && vote == nullptr) return;
+    const ir::ExprId id = sync != nullptr ? sync->id : arrive != nullptr ? arrive->id : vote->id;
     int64_t base = 0;
     ir::ForEachSubExpr(kernel_, id, [&](ir::ExprId e) {
       if (const auto* constant = std::get_if<ir::IntConst>(&kernel_.exprs[e].node)) {

@@ -320,13 +320,15 @@ bool FragmentLowering::StoreMatrices(const ir::MmaStore& store, ir::Region& out,
   for (size_t axis = 0; axis < view.base_extents.size(); ++axis) {
     if (!InsideBase(kernel_, ranges_, view, axis)) return false;
   }
+  // Words are packed for one instruction at a time: all at once would double the registers.
+  const bool packs = frag.elem != elem;
   ir::StorageId words = store.frag;
-  if (frag.elem != elem) {
+  if (packs) {
     ir::Storage packed = frag;
     packed.name = frag.name + "_words";
     packed.elem = elem;
+    packed.dims[1] = build_.Int(2 * kMatrixColumns);
     words = kernel_.storages.Add(std::move(packed));
-    Emit(out, loc, ir::Decl{words});
   }
   // Lane l names row l%8 of matrix l/8: of the upper or lower eight rows, then of the next columns.
   const ir::ExprId lane = build_.Call(ir::Intrinsic::LaneIdx, {});
@@ -334,16 +336,17 @@ bool FragmentLowering::StoreMatrices(const ir::MmaStore& store, ir::Region& out,
   const ir::ExprId row = build_.Add(build_.Mul(warp, kWarpRows), build_.Mod(lane, kWarpRows));
   const ir::ExprId right = build_.Mul(build_.Div(lane, kWarpRows), kMatrixColumns);
   const auto matrices = [&](ir::ExprId block, int count, ir::Region& body) {
-    const ir::ExprId word = build_.Mul(block, 4);
-    if (words != store.frag) {
+    const ir::ExprId first = build_.Mul(block, 4);
+    if (packs) {
+      Emit(body, loc, ir::Decl{words});
       for (int q = 0; q < count; ++q) {
-        const ir::ExprId w = build_.Add(word, q);
-        const ir::ExprId e = build_.Mul(w, 2);
+        const ir::ExprId e = build_.Mul(build_.Add(first, q), 2);
         Emit(body, loc,
-             ir::FragPack{words, w, build_.FragElem(store.frag, {e}),
+             ir::FragPack{words, build_.Int(q), build_.FragElem(store.frag, {e}),
                           build_.FragElem(store.frag, {build_.Add(e, 1)})});
       }
     }
+    const ir::ExprId word = packs ? build_.Int(0) : first;
     ir::ExprId column = build_.Mul(block, 2 * kMatrixColumns);
     if (count == 4) column = build_.Add(column, right);
     const std::vector<ir::ExprId> at = BaseCoordinates(build_, view, {row, column});

@@ -39,6 +39,7 @@ class FenceInsertion {
       const bool hands_over = std::holds_alternative<ir::CtaBarrier>(op.node) ||
                               std::holds_alternative<ir::NamedBarrierSync>(op.node) ||
                               std::holds_alternative<ir::NamedBarrierArrive>(op.node) ||
+                              std::holds_alternative<ir::NamedBarrierVote>(op.node) ||
                               std::holds_alternative<ir::SyncWarp>(op.node) || IsArrival(op) ||
                               std::holds_alternative<ir::TmaLoadBox>(op.node) ||
                               std::holds_alternative<ir::TmaStoreBox>(op.node) ||

@@ -12,7 +12,7 @@ namespace choreo::passes {
 namespace {
 
 // Addresses, loop counters, descriptors and temporaries of a kernel without large expressions.
-constexpr int kWorkingRegisters = 24;
+constexpr int kWorkingRegisters = 16;
 
 void CheckSharedMemory(const ir::Kernel& kernel, PassContext& context) {
   if (kernel.host.shared_bytes <= kSharedLimit) return;

@@ -144,6 +144,10 @@ void Dependence::Visit(const ir::Region& region) {
   for (const ir::Op& op : region.ops) {
     if (const auto* let = std::get_if<ir::Let>(&op.node)) {
       Add(let->var, Of(let->value));
+    } else if (const auto* vote = std::get_if<ir::Vote>(&op.node)) {
+      Add(vote->var, kOnWarpgroup | (vote->threads == kWarpSize ? kOnWarp : 0u));
+    } else if (const auto* vote = std::get_if<ir::NamedBarrierVote>(&op.node)) {
+      Add(vote->var, kOnWarpgroup);
     } else if (const auto* decl = std::get_if<ir::VarDecl>(&op.node)) {
       declared_at_[decl->var] = conditions_.size();
       Add(decl->var, Of(decl->init));

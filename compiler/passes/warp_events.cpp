@@ -9,7 +9,10 @@ namespace {
 
 // Where threads wait for others that come to it too.
 bool IsBarrier(const ir::Op& op) {
+  const auto* vote = std::get_if<ir::Vote>(&op.node);
   return std::holds_alternative<ir::NamedBarrierSync>(op.node) ||
+         std::holds_alternative<ir::NamedBarrierVote>(op.node) ||
+         (vote != nullptr && vote->threads > kWarpSize) ||
          std::holds_alternative<ir::CtaBarrier>(op.node);
 }
 

@@ -40,8 +40,10 @@ void Uniformity::VisitExpr(ast::ExprId id) {
         CheckControl(expr.range, "`mma.load`", ScopeMask());
   } else if (std::holds_alternative<ast::MmaFill>(expr.node)) {
     CheckControl(expr.range, "`mma.fill`", ScopeMask());
-  } else if (std::holds_alternative<ast::AnyOf>(expr.node)) {
-    CheckControl(expr.range, "`any_of`", ScopeMask());
+  } else if (const auto* vote = std::get_if<ast::AnyOf>(&expr.node)) {
+    // A vote of the warp may stand where warps go different ways.
+    const int together = vote->warp ? ScopeMask() & kBetweenLanes : ScopeMask();
+    CheckControl(expr.range, "`any_of`", together);
   } else if (const auto* x = std::get_if<ast::Call>(&expr.node)) {
     const std::string& name = x->callee.text;
     const bool collective = name == "copy" || name.starts_with("reduce_") ||

@@ -267,6 +267,19 @@ class OpCompiler {
   }
   void Compile(const ir::NamedBarrierSync& op) { CompileWith(Code::NamedBarrier, op.id); }
   void Compile(const ir::NamedBarrierArrive& op) { CompileWith(Code::NamedBarrierArrive, op.id); }
+  void CompileVote(Code code, ir::ExprId id, ir::ExprId value, ir::VarId var) {
+    const uint32_t begin = exprs_.BeginOp();
+    const Slot barrier = id.valid() ? exprs_.CompileAs(id, Elem::kS32) : kNoSlot;
+    const Slot mine = exprs_.Compile(value);
+    FlatOp& flat = Add(code, begin);
+    flat.slot[0] = barrier;
+    flat.slot[1] = mine;
+    flat.slot[2] = program_.VarSlot(var);
+  }
+  void Compile(const ir::Vote& op) { CompileVote(Code::Vote, {}, op.value, op.var); }
+  void Compile(const ir::NamedBarrierVote& op) {
+    CompileVote(Code::NamedBarrierVote, op.id, op.value, op.var);
+  }
   void Compile(const ir::Sleep&) {}  // time is modelled elsewhere
   void Compile(const ir::SyncWarp&) { AddPlain(Code::SyncWarp); }
   void Compile(const ir::FenceProxyAsync&) { AddPlain(Code::FenceProxyAsync); }

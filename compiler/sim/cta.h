@@ -64,6 +64,7 @@ struct Barrier {
   uint32_t arrived = 0;  // warps
   uint32_t waiting = 0;  // of these
   uint32_t op = 0;       // of the first arrival
+  bool vote = false;     // whether a condition held for anyone who arrived with one
   Knowledge released;    // of those that arrived and went on
   uint64_t time = 0;     // modelled, of the last arrival
 };
@@ -138,6 +139,7 @@ void ExecCpAsyncWait(Warp& w, int32_t pending);
 // goes on to its next op.
 bool ArriveAtBarrier(Warp& w, uint32_t id, uint32_t threads, bool wait);
 void ExecSyncWarp(Warp& w);
+void ExecVote(Warp& w, const FlatOp& op);
 void ExecFenceProxyAsync(Warp& w);
 // Reports it unless all live lanes of the warp are active.
 void RequireFullWarp(Warp& w, std::string_view what);

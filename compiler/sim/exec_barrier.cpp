@@ -9,13 +9,37 @@ namespace {
 
 uint32_t ThreadsOf(const Warp& w) { return static_cast<uint32_t>(__builtin_popcount(w.valid)); }
 
+// Every active lane learns the result of a vote.
+void SetVote(Warp& w, Slot to, bool holds) {
+  auto* result = w.regs.At<int32_t>(to);
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    if ((w.active >> l) & 1u) result[l] = holds ? 1 : 0;
+  }
+  w.regs.poison[to] &= ~w.active;
+}
+
+bool HoldsForAny(Warp& w, Slot value) {
+  const uint32_t lanes = w.active & ~CheckPoison(w, value, w.active, "a vote");
+  const auto* holds = w.regs.At<int32_t>(value);
+  bool any = false;
+  for (uint32_t l = 0; l < kLanes; ++l) any = any || (((lanes >> l) & 1u) != 0 && holds[l] != 0);
+  return any;
+}
+
 }  // namespace
+
+void ExecVote(Warp& w, const FlatOp& op) {
+  RequireFullWarp(w, "vote");
+  SetVote(w, op.slot[2], HoldsForAny(w, op.slot[1]));
+}
 
 void Free(Cta& cta, Barrier& barrier) {
   Join(cta, barrier.waiting, barrier.waiting, barrier.released);
   for (Warp& w : cta.warps) {
     if (((barrier.waiting >> w.index) & 1u) == 0) continue;
     if (cta.timeline != nullptr) cta.timeline->Wait(w, barrier.time + Cycles::kBarrier, "barrier");
+    const FlatOp& op = cta.program().ops[w.pc];
+    if (op.code == Code::NamedBarrierVote) SetVote(w, op.slot[2], barrier.vote);
     w.waiting = Waiting::No;
     ++w.pc;
   }
@@ -61,6 +85,11 @@ bool ArriveAtBarrier(Warp& w, uint32_t id, uint32_t threads, bool wait) {
                                    WarpName(w), id, barrier.arrived_threads, barrier.expected));
   }
   barrier.arrived |= self;
+  const FlatOp& op = cta.program().ops[w.pc];
+  if (op.code == Code::NamedBarrierVote) {
+    const bool holds = HoldsForAny(w, op.slot[1]);
+    barrier.vote = barrier.vote || holds;
+  }
   barrier.time = std::max(barrier.time, w.time);
   barrier.arrived_threads += threads % kLanes == 0 ? kLanes : ThreadsOf(w);
   if (wait) {

@@ -243,6 +243,11 @@ bool Execute(Warp& w, const FlatOp& op) {
       return ArriveAtNamedBarrier(w, op, NodeOf<ir::NamedBarrierSync>(op).threads, true);
     case Code::NamedBarrierArrive:
       return ArriveAtNamedBarrier(w, op, NodeOf<ir::NamedBarrierArrive>(op).threads, false);
+    case Code::NamedBarrierVote:
+      return ArriveAtNamedBarrier(w, op, NodeOf<ir::NamedBarrierVote>(op).threads, true);
+    case Code::Vote:
+      ExecVote(w, op);
+      return true;
     case Code::SyncWarp:
       ExecSyncWarp(w);
       return true;

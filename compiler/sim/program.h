@@ -54,6 +54,8 @@ enum class Code : uint8_t {
   CtaBarrier,
   NamedBarrier,
   NamedBarrierArrive,
+  NamedBarrierVote,  // slot[0]: the id; slot[1]: what each lane says; slot[2]: the result
+  Vote,              // slot[1], slot[2] as above
   SyncWarp,
   MbarrierInit,
   FenceMbarrierInit,

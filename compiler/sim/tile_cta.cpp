@@ -96,6 +96,15 @@ bool TileCta::Step() {
   return false;
 }
 
+void TileCta::Exec(const ir::Vote& op, Threads threads, int) {
+  std::map<int, bool> any;  // by warp or warpgroup
+  for (const int t : threads) {
+    bool& holds = any[t / op.threads];
+    holds = holds || Eval(op.value, t).i != 0;
+  }
+  for (const int t : threads) Var(op.var, t) = Value{any[t / op.threads] ? 1 : 0};
+}
+
 void TileCta::Exec(const ir::Let& op, Threads threads, int) {
   for (const int t : threads) Var(op.var, t) = Eval(op.value, t);
 }

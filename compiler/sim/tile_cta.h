@@ -121,6 +121,7 @@ class TileCta {
   void Exec(const ir::OpaqueCall& op, Threads threads, int scope);
   void Exec(const ir::SyncShared&, Threads, int) {}
   void Exec(const ir::SetMaxNReg&, Threads, int) {}
+  void Exec(const ir::Vote& op, Threads threads, int scope);
   void Exec(const ir::Sleep&, Threads, int) {}
 
   // ---- tiles (tile_ops.cpp) ----

@@ -88,6 +88,8 @@ class TilePlanner {
       unsigned condition = 0;
       if (const auto* let = std::get_if<ir::Let>(&op.node)) {
         Add(let->var, Of(let->value));
+      } else if (const auto* vote = std::get_if<ir::Vote>(&op.node)) {
+        Add(vote->var, vote->threads == kGroupThreads ? kOnGroup : kOnThread);
       } else if (const auto* decl = std::get_if<ir::VarDecl>(&op.node)) {
         declared_at_[decl->var.value] = conditions_.size();
         Add(decl->var, Of(decl->init));
@@ -269,7 +271,11 @@ class TilePlanner {
   void Plan(const ir::Decl& op) {
     if (kernel_.storages[op.storage].kind == ir::StorageKind::Frag) Together(op, kGroupThreads);
   }
-  void Plan(const ir::Apply& op) { Together(op, kGroupThreads); }
+  // A lane's own elements: each strand for its lanes, so warps may branch around it.
+  void Plan(const ir::Apply&) {}
+  void Plan(const ir::Vote& op) {
+    if (op.threads == kGroupThreads) Together(op, kGroupThreads);
+  }
   void Plan(const ir::FragFill& op) { Together(op, kGroupThreads); }
   void Plan(const ir::FragCopy& op) { Together(op, kGroupThreads); }
   void Plan(const ir::FragReduce& op) { Together(op, kGroupThreads); }
