@@ -3,6 +3,7 @@
 // arrival) that hands it over; what TMA overwrites must be fenced after ordinary reads, too.
 // Follows which tiles were accessed since the last fence, those of cp.async from their wait on, for
 // only then have the writes happened; loops to a fixed point.
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -27,6 +28,7 @@ class FenceInsertion {
         ir::ForEachSubExpr(kernel, root, [&](ir::ExprId e) {
           if (const auto* desc = std::get_if<ir::SmemDesc>(&kernel.exprs[e].node)) {
             used_asynchronously_.insert(desc->storage);
+            read_by_mma_.insert(desc->storage);
           }
         });
       });
@@ -67,11 +69,26 @@ class FenceInsertion {
         if (ordinary && written_by_tma_.contains(id)) state_.unfenced.insert(id);
       }
       out.ops.push_back(Inside(op));
+      // A fence waits for the stores before it. What the program does next runs meanwhile, if the
+      // fence stands here and not in front of the MMA.
+      if (StoresOperand(op)) {
+        out.ops.push_back({op.loc, ir::FenceProxyAsync{}});
+        state_.unfenced.clear();
+      }
     }
     return out;
   }
 
  private:
+  // A fragment's store by stmatrix to a tile that MMAs read.
+  bool StoresOperand(const ir::Op& op) const {
+    const auto* loop = std::get_if<ir::For>(&op.node);
+    if (loop == nullptr || loop->unroll != -1) return false;
+    return std::any_of(loop->body.ops.begin(), loop->body.ops.end(), [&](const ir::Op& inner) {
+      const auto* store = std::get_if<ir::StMatrix>(&inner.node);
+      return store != nullptr && read_by_mma_.contains(store->dst);
+    });
+  }
   // An arrival, or a branch that is one thread's arrival: the fence is every accessing thread's.
   static bool IsArrival(const ir::Op& op) {
     if (std::holds_alternative<ir::MbarrierArrive>(op.node)) return true;
@@ -135,6 +152,7 @@ class FenceInsertion {
   const ir::Kernel& kernel_;
   std::set<ir::StorageId> used_asynchronously_;  // by the tensor core or TMA
   std::set<ir::StorageId> written_by_tma_;
+  std::set<ir::StorageId> read_by_mma_;
   State state_;
 };
 
