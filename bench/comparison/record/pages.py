@@ -9,6 +9,7 @@ import pathlib
 import re
 
 from comparison import backends
+from comparison.record import power
 from comparison.record.texts import TEXTS
 
 TEMPLATES = pathlib.Path(__file__).resolve().parent
@@ -80,6 +81,20 @@ def figures(record, regime, t):
     return "\n\n".join(parts) or "–"
 
 
+def energy(record, t):
+    """Clock, power, and what follows from them, of each implementation at the longest size."""
+    rows, parts = [], {run.path: power.of(run) for run in record.runs}
+    for name in record.names():
+        run = record.source(name)
+        f = run and parts[run.path].get(name)
+        if f:
+            rows.append([_label(name, t), f"{f['clock']:.0f}", f"{f['watts']:.0f}", f"{f['cycles']:.0f}",
+                         f"{100 * f['busy']:.0f} %", f"{f['pj']:.2f}", str(f["readings"]), _link(record, run)])
+    head = [t["at_power"].format(seq=max(record.sizes())), t["clock"], t["watts"], t["cycles"], t["share"], t["pj"],
+            t["readings"], t["run"]]
+    return _table(head, rows) if rows else "–"
+
+
 def _launches(regimes):
     one = regimes.get("sustained")
     return f"{one['warmup']} + {one['repeat']}" if one else "–"
@@ -114,10 +129,9 @@ def environment(record, t):
         "drift": _drift(p["fa3_drift"], t), "busy": u, "power": u, "temperature": u}]
     for run in record.runs:
         d, gpu, busy = run.data, run.data["machine"]["gpu"], run.busy()
-        sms = d["machine"].get("sm_count") or next((v["sm_count"] for v in d["verification"] if "sm_count" in v), u)
         fa3 = run.figures["sustained", run.sizes[0], backends.REFERENCE]["samples"]
         columns.append({
-            "card": gpu["name"], "sm_count": sms, "power_limit": (gpu.get("power.limit") or u).replace(".00", ""),
+            "card": gpu["name"], "sm_count": power.sm_count(run) or u, "power_limit": (gpu.get("power.limit") or u).replace(".00", ""),
             "driver": gpu.get("driver_version") or u, "cuda": d["machine"].get("cuda_toolkit") or u,
             "date": d["begin"][:10], "rounds": f"{d['options']['rounds']}; {fa3}",
             "launches": _launches(d["workload"]["regimes"]), "seed": d["workload"]["seed"],
@@ -167,7 +181,8 @@ def page(record, language):
     t = TEXTS[language]
     text = (TEMPLATES / f"page.{language}.txt").read_text(encoding="utf-8")
     parts = {"ratios": ratios(record, t), "sustained": figures(record, "sustained", t),
-             "burst": figures(record, "burst", t), "environment": environment(record, t), "notes": notes(record, t)}
+             "burst": figures(record, "burst", t), "energy": energy(record, t),
+             "environment": environment(record, t), "notes": notes(record, t)}
     for name, part in parts.items():
         text = text.replace(f"@{name}@", part)
     return without_dead_links(text, record.folder)
