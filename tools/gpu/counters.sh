@@ -103,7 +103,8 @@ for name in "${names[@]}"; do
   elif read_counters "$name" "$binary"; then
     read+=("$out/$name.csv")
   else
-    echo "$name: ncu failed: $(cat "$out/$name.csv" "$out/$name.log" 2>/dev/null | grep -m1 -iE 'error|ERR_' || tail -n 1 "$out/$name.log")"
+    said=$(cat "$out/$name.csv" "$out/$name.log" 2>/dev/null | grep -m1 -iE 'error|ERR_|no kernels')
+    echo "$name: ncu failed: ${said:-$(tail -n 1 "$out/$name.log")}"
     failed=1
   fi
 done

@@ -9,7 +9,7 @@ import pathlib
 import re
 
 from comparison import backends
-from comparison.record import power
+from comparison.record import power, runs
 from comparison.record.texts import TEXTS
 
 TEMPLATES = pathlib.Path(__file__).resolve().parent
@@ -31,6 +31,10 @@ def _link(record, run):
 
 def _label(name, t):
     return t["labels"].get(name) or backends.TABLE[name].label
+
+
+def _short(name, t):
+    return t["short"].get(name) or backends.TABLE[name].label
 
 
 def _joined(parts):
@@ -111,7 +115,7 @@ def _drift(parts, t):
 
 def _versions(run, unknown):
     """Of each peer in the run, what was installed."""
-    found = {n: unknown for n in run.backends() if backends.TABLE[n].is_peer}
+    found = {n: unknown for n in run.backends() if n not in runs.KERNELS.values()}
     for name, about in run.data["backends"].items():
         packages = ", ".join(f"{k} {v}" for k, v in sorted((about.get("versions") or {}).items()))
         found[name] = "; ".join(filter(None, [about.get("version"), packages]))
@@ -131,8 +135,8 @@ def environment(record, t):
         d, gpu, busy = run.data, run.data["machine"]["gpu"], run.busy()
         fa3 = run.figures["sustained", run.sizes[0], backends.REFERENCE]["samples"]
         columns.append({
-            "card": gpu["name"], "sm_count": power.sm_count(run) or u, "power_limit": (gpu.get("power.limit") or u).replace(".00", ""),
-            "driver": gpu.get("driver_version") or u, "cuda": d["machine"].get("cuda_toolkit") or u,
+            "card": gpu["name"], "sm_count": power.sm_count(run) or u,
+            "power_limit": (gpu.get("power.limit") or u).replace(".00", ""), "driver": gpu.get("driver_version") or u, "cuda": d["machine"].get("cuda_toolkit") or u,
             "date": d["begin"][:10], "rounds": f"{d['options']['rounds']}; {fa3}",
             "launches": _launches(d["workload"]["regimes"]), "seed": d["workload"]["seed"],
             "drift": _drift([x["drift"] for x in d["drift"] if x["regime"] == "sustained"], t),
@@ -142,7 +146,7 @@ def environment(record, t):
     versions = [p["versions"], *(_versions(r, u) for r in record.runs)]
     for name in record.names():
         if any(name in v for v in versions):
-            rows.append([t["version"].format(t["short"].get(name, name)), *(v.get(name) or "–" for v in versions)])
+            rows.append([t["version"].format(_short(name, t)), *(v.get(name) or "–" for v in versions)])
     return _table([t["what"], t["published"], *(_link(record, r) for r in record.runs)], rows)
 
 
@@ -152,15 +156,15 @@ def notes(record, t):
     for run in record.runs:
         d, link = run.data, _link(record, run)
         if run is not record.runs[0]:
-            names = [_label(n, t) for n in record.names() if record.source(n) is run and n != backends.REFERENCE]
+            names = [_short(n, t) for n in record.names() if record.source(n) is run and n != backends.REFERENCE]
             lines.append(t["elsewhere"].format(run=link, names=t["comma"].join(names) or "–"))
-        lines += [t["untested"].format(name=_label(n, t)) for n in d["untested"] if n in run.backends()]
+        lines += [t["untested"].format(name=_short(n, t)) for n in d["untested"] if n in run.backends()]
         for name, why in d["skipped"].items():
             if record.source(name) is None:
-                lines.append(t["skipped"].format(name=_label(name, t), run=link, why=" ".join(why.split())))
+                lines.append(t["skipped"].format(name=_short(name, t), run=link, why=" ".join(why.split())))
         lines += [t["hot"].format(run=link, seq=c["seq"], at=c["after_c"]) for c in d["cooling"]
                   if not c["reached"] and c["after_c"] is not None]
-    absent = [_label(n, t) for n in record.names() if record.source(n) is None]
+    absent = [_short(n, t) for n in record.names() if record.source(n) is None]
     if absent:
         lines.append(t["absent"].format(names=t["comma"].join(absent)))
     return "\n".join(f"- {line}" for line in lines or [t["nothing"]])

@@ -8,6 +8,8 @@ well inside the timed launches count; where there are none, there is no figure.
 import datetime
 import statistics
 
+from comparison.record import runs
+
 TILE = 128                # rows of a query tile, keys of a KV tile
 FLOPS_A_CYCLE = 4096      # of an SM's tensor core: dense BF16, products and sums (H100 data sheet: 989 TFLOPS,
                           # 132 SMs, 1830 MHz)
@@ -23,14 +25,14 @@ def _time(text):
 
 def _readings(run):
     """(time, clock, power) while the card was busy, in the time of the samples: nvidia-smi tells local time."""
-    rows = [(r["timestamp"], r.get("clocks.current.sm"), r.get("power.draw"), r.get("utilization.gpu"))
-            for r in run.data["state"]]
-    if not rows or not run.data["samples"]:
+    state = run.data["state"]
+    if not state or not run.data["samples"]:
         return []
-    apart = _time(rows[0][0]) - _time(run.data["samples"][0]["begin"])
+    apart = _time(state[0]["timestamp"]) - _time(run.data["samples"][0]["begin"])
     zone = round(apart / HALF_HOUR) * HALF_HOUR
-    return [(_time(t) - zone, clock, watts) for t, clock, watts, busy in rows
-            if clock and watts and busy is not None and busy >= 90]
+    rows = [(r["timestamp"], r.get("clocks.current.sm"), r.get("power.draw")) for r in state if runs.is_busy(r)]
+    return [(_time(t) - zone, clock, watts) for t, clock, watts in rows
+            if isinstance(clock, (int, float)) and isinstance(watts, (int, float))]
 
 
 def sm_count(run):

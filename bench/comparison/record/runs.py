@@ -43,12 +43,18 @@ class Run:
 
     def busy(self):
         """(median, lowest, highest) of clock (MHz), power (W) and temperature (C) while the card was busy."""
-        rows = [r for r in self.data["state"] if (r.get("utilization.gpu") or 0) >= 90]
+        rows = [r for r in self.data["state"] if is_busy(r)]
         found = {}
         for name in ("clocks.current.sm", "power.draw", "temperature.gpu"):
             values = [r[name] for r in rows if isinstance(r.get(name), (int, float))]
             found[name] = (statistics.median(values), min(values), max(values)) if values else None
         return found
+
+
+def is_busy(reading):
+    """Whether the card worked; nvidia-smi may tell words in place of a number."""
+    used = reading.get("utilization.gpu")
+    return isinstance(used, (int, float)) and used >= 90
 
 
 def shape(data):
@@ -80,10 +86,19 @@ def _load_folder(path):
     data = json.loads((path / "results.json").read_text(encoding="utf-8"))
     run = Run(path, data, _figures(data))
     recorded = {(s["regime"], s["seq"], s["backend"]): s for s in data["statistics"]}
-    if recorded != run.figures:
-        wrong = [k for k in run.figures if recorded.get(k) != run.figures[k]] or list(recorded)
-        raise RecordError(f"{path}/results.json: the statistics of {_words(wrong[0])} are not those of its samples")
+    for key in [*run.figures, *recorded]:
+        if not _same(recorded.get(key), run.figures.get(key)):
+            raise RecordError(f"{path}/results.json: the statistics of {_words(key)} are not those of its samples")
     return run
+
+
+def _same(recorded, figures):
+    """Equal in every figure, whatever else later versions may write beside them."""
+    names = ("samples", *DECIMALS, "tflops_min", "tflops_max")
+    if recorded is None or figures is None:
+        return False
+    pairs = [(recorded.get(n), figures[n]) for n in names]
+    return all(a == b if a is None or b is None else abs(a - b) <= 1e-9 * abs(b) for a, b in pairs)
 
 
 def _number(text):
