@@ -28,7 +28,7 @@ void Replay::NoteGuards(size_t agent, int step, const TileUse& use, const TileSt
     return StandsBefore(agent, wait.step, step);
   });
   for (const Access& read : tile.reads) {
-    if (read.agent == agent || !Known(agent, read)) continue;
+    if (read.agent == agent || !Known(agent, read) || !Overlap(read.use, use)) continue;
     const Acquired* guard = nullptr;
     bool only = true;
     for (const Acquired& wait : states_[agent].waits) {

@@ -135,7 +135,14 @@ class EventLowering {
   int next_barrier_ = 0;
   std::vector<Meeting> meetings_;
   std::map<ir::StorageId, NamedBarrier> named_;    // events that are named barriers
-  std::map<ir::StorageId, ir::VarId> counters_;    // of the waits on scalar events
+  // Of the waits on scalar events: one for several events that different threads wait for.
+  struct Counter {
+    ir::VarId var;
+    std::set<ir::StorageId> events;
+    ThreadSet threads;
+  };
+  ir::VarId CounterOf(ir::StorageId event);
+  std::vector<Counter> counters_;
   std::map<ir::EvictPolicy, ir::VarId> policies_;  // of the role that is rewritten
   std::vector<ir::Op> policy_ops_;
 };
@@ -284,10 +291,29 @@ void EventLowering::Begin(ir::Region& body) {
   const ir::ExprId one = build_.Eq(build_.Call(ir::Intrinsic::ThreadIdx, {}), 0);
   first.push_back({{}, ir::If{one, std::move(init), {}}});
   first.push_back({{}, ir::CtaBarrier{}});
-  for (const auto& [event, counter] : counters_) {
-    first.push_back({kernel_.storages[event].loc, ir::VarDecl{counter, build_.Int(0, Elem::kU32)}});
+  for (const Counter& counter : counters_) {
+    first.push_back(
+        {kernel_.vars[counter.var].loc, ir::VarDecl{counter.var, build_.Int(0, Elem::kU32)}});
   }
   body.ops.insert(body.ops.begin(), first.begin(), first.end());
+}
+
+ir::VarId EventLowering::CounterOf(ir::StorageId id) {
+  ThreadSet threads;
+  for (const ir::Op* wait : sites_.events().at(id).waits) threads |= sites_.Wait(*wait).active;
+  for (Counter& counter : counters_) {
+    const bool known = counter.events.contains(id);
+    if (!known && (counter.threads & threads).any()) continue;
+    if (!known) kernel_.vars[counter.var].name = "event_waits";
+    counter.events.insert(id);
+    counter.threads |= threads;
+    return counter.var;
+  }
+  const ir::Storage& event = kernel_.storages[id];
+  const ir::VarId var =
+      build_.NewVar(event.name + "_waits", Elem::kU32, ir::VarKind::Mutable, event.loc);
+  counters_.push_back({var, {id}, threads});
+  return var;
 }
 
 ir::Region EventLowering::Rewrite(const ir::Region& region) {
@@ -349,12 +375,7 @@ void EventLowering::Wait(const ir::Op& op, const ir::EventWait& wait, ir::Region
     if (others == 1 && !site.in_loop) {
       order = build_.Int(0, Elem::kU32);
     } else {
-      const auto [it, added] = counters_.try_emplace(wait.event);
-      if (added) {
-        it->second =
-            build_.NewVar(event.name + "_waits", Elem::kU32, ir::VarKind::Mutable, event.loc);
-      }
-      counter = it->second;
+      counter = CounterOf(wait.event);
       order = build_.Var(counter);
     }
   }

@@ -335,6 +335,21 @@ bool FragmentLowering::StoreMatrices(const ir::MmaStore& store, ir::Region& out,
   const ir::ExprId warp = build_.Mod(build_.Call(ir::Intrinsic::WarpIdx, {}), kQuad);
   const ir::ExprId row = build_.Add(build_.Mul(warp, kWarpRows), build_.Mod(lane, kWarpRows));
   const ir::ExprId right = build_.Mul(build_.Div(lane, kWarpRows), kMatrixColumns);
+  // In panels all blocks lie at one place, but for bits that the swizzle leaves free: computed
+  // once, the place takes one register and not one for each block.
+  const ir::Storage& tile = kernel_.storages[view.storage];
+  const int columns = LaneElements(kernel_, frag) * 2;
+  const int64_t width = PanelElements(kernel_, tile);
+  const int64_t blocks_of_panel = width / (2 * kMatrixColumns);
+  const int64_t panel = PanelRows(kernel_, tile) * width;
+  const auto start = build_.AsInt(view.start.back());
+  ir::VarId place;
+  if (tile.swizzle >= 32 && columns % (2 * kMatrixColumns) == 0 && !IsReshaped(kernel_, view) &&
+      start && *start % width == 0) {
+    place = build_.NewVar(frag.name + "_place", Elem::kS32, ir::VarKind::Let, loc);
+    Emit(out, loc,
+         ir::Let{place, LinearIndex(build_, view, BaseCoordinates(build_, view, {row, right}))});
+  }
   const auto matrices = [&](ir::ExprId block, int count, ir::Region& body) {
     const ir::ExprId first = build_.Mul(block, 4);
     if (packs) {
@@ -347,12 +362,21 @@ bool FragmentLowering::StoreMatrices(const ir::MmaStore& store, ir::Region& out,
       }
     }
     const ir::ExprId word = packs ? build_.Int(0) : first;
-    ir::ExprId column = build_.Mul(block, 2 * kMatrixColumns);
-    if (count == 4) column = build_.Add(column, right);
-    const std::vector<ir::ExprId> at = BaseCoordinates(build_, view, {row, column});
-    Emit(body, loc, ir::StMatrix{view.storage, LinearIndex(build_, view, at), words, word, count});
+    const auto at = [&](ir::ExprId column) {
+      return LinearIndex(build_, view, BaseCoordinates(build_, view, {row, column}));
+    };
+    const ir::ExprId column = build_.Mul(block, 2 * kMatrixColumns);
+    ir::ExprId index;
+    if (place) {
+      const ir::ExprId within = build_.Mod(block, blocks_of_panel);
+      index = build_.Add(build_.Bin(ir::BinaryOp::BitXor, build_.Var(place),
+                                    build_.Mul(within, 2 * kMatrixColumns)),
+                         build_.Mul(build_.Div(block, blocks_of_panel), panel));
+    } else {
+      index = at(count == 4 ? build_.Add(column, right) : column);
+    }
+    Emit(body, loc, ir::StMatrix{view.storage, index, words, word, count});
   };
-  const int columns = LaneElements(kernel_, frag) * 2;
   const int blocks = columns / (2 * kMatrixColumns);
   if (blocks > 0) {
     ForElements(
