@@ -101,6 +101,26 @@ def verify(out, q, k, v, tolerances=None):
     return result
 
 
+def capture(launch):
+    """(replay, output) of one launch in a CUDA graph. It was launched before, so that it is compiled."""
+    wait()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        out = launch()
+    return graph.replay, out
+
+
+def layout_ms(q, k, v, repeat=10):
+    """What copies of q, k, v as [B, H, S, D], and of the output back from there, take."""
+    out = q.transpose(1, 2).contiguous()
+
+    def copies():
+        for x in (q, k, v, out):
+            x.transpose(1, 2).contiguous()
+
+    return time_ms(copies, 2, repeat)
+
+
 def time_ms(launch, warmup, repeat):
     """Milliseconds a launch, by events around `repeat` launches back to back."""
     torch.cuda.synchronize()
