@@ -14,10 +14,10 @@ class Worker:
         self.name, self.seq = name, None
 
     def start(self, workload, graph, include_layout):
+        begin = time.monotonic()
         from comparison import peers, torch_attention
 
         self.attention, self.workload, self.graph = torch_attention, workload, graph
-        begin = time.monotonic()
         self.peer = peers.FINDERS[self.name]()
         if include_layout and self.peer.layout != "BSHD":
             self.peer.copied = True
