@@ -57,7 +57,7 @@ def poisoned_launch(launch, like, tries=3):
     """
     out, kept = None, []
     for _ in range(tries):
-        poison = [torch.full_like(like, math.nan) for _ in range(3)]
+        poison = [torch.full_like(like, math.nan) for _ in range(6)]  # a launch may need some itself
         places = {x.data_ptr() for x in poison}
         del poison
         out = launch()
