@@ -27,7 +27,7 @@ TABLE = {b.name: b for b in (
     Backend("v4", "v4 futures", "v4_nonpersistent_fa", True),
     Backend("v3", "v3 persistent", "v3_fa3_overlap", True),
     Backend("fa3", "FlashAttention-3", "", True, "fa3.txt"),
-    Backend("cudnn", "cuDNN SDPA", "", True, "pytorch.txt"),
+    Backend("cudnn", "cuDNN SDPA", "", False, "pytorch.txt"),
     Backend("fa2", "FlashAttention-2", "", False, "pytorch.txt", usual=False),
     Backend("tilelang", "TileLang", "", False, "tilelang.txt", usual=False),
     Backend("triton", "Triton", "", False, "pytorch.txt"),
