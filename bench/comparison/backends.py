@@ -10,6 +10,8 @@ class Backend:
     kernel: str    # file stem of an own kernel; empty: a peer
     seen: bool     # it ran on a card as it stands here
     needs: str = ""  # of a peer: file of bench/peers/ with the pinned packages
+    usual: bool = True  # compared where --backends is left out
+    interpreter: str = "--python"  # the option that tells the interpreter of a peer
 
     @property
     def is_peer(self):
@@ -25,9 +27,14 @@ TABLE = {b.name: b for b in (
     Backend("v4", "v4 futures", "v4_nonpersistent_fa", True),
     Backend("v3", "v3 persistent", "v3_fa3_overlap", True),
     Backend("fa3", "FlashAttention-3", "", True, "fa3.txt"),
-    Backend("cudnn", "cuDNN SDPA", "", True, "pytorch.txt"),
-    Backend("fa2", "FlashAttention-2", "", False, "pytorch.txt"),
+    Backend("cudnn", "cuDNN SDPA", "", False, "pytorch.txt"),
+    Backend("fa2", "FlashAttention-2", "", False, "pytorch.txt", usual=False),
+    Backend("tilelang", "TileLang", "", False, "tilelang.txt", usual=False),
     Backend("triton", "Triton", "", False, "pytorch.txt"),
+    Backend("triton_ws", "Triton, warps specialised", "", False, "triton_ws.txt", usual=False,
+            interpreter="--ws-python"),
 )}
+
+USUAL = [b.name for b in TABLE.values() if b.usual]
 
 REFERENCE = "fa3"  # ratios are to it, and it is measured first and last of each round

@@ -34,7 +34,8 @@ def need_device(gpu):
     """The card's description; NoDevice where the kernels cannot run."""
     card = _query(gpu, STATIC)
     if card is None or card["compute_cap"] != "9.0":
-        found = f"card {gpu} has compute capability {card['compute_cap']}" if card else f"no card {gpu}"
+        found = f"card {gpu} has compute capability {card['compute_cap']}" if card else \
+            f"no card {gpu}" if shutil.which("nvidia-smi") else "no nvidia-smi"
         raise NoDevice(f"skipped: no sm_90 device ({found}); --build-only works without one")
     # Every process of this run sees this card alone, in the order of nvidia-smi.
     os.environ["CUDA_DEVICE_ORDER"], os.environ["CUDA_VISIBLE_DEVICES"] = "PCI_BUS_ID", str(gpu)

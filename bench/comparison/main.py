@@ -24,7 +24,7 @@ class Comparison:
         self.args, self.card = args, card
         shown = {k: str(v) if hasattr(v, "parts") else v for k, v in vars(args).items()}
         self.run = results.Run(args.out, load, shown, args.language)
-        self.contenders, self.wrong, self.monitor = {}, [], None
+        self.contenders, self.opened, self.wrong, self.monitor = {}, [], [], None
         self.run.data["untested"] = [n for n in args.backends if not backends.TABLE[n].seen]
 
     def say(self, text):
@@ -49,23 +49,46 @@ class Comparison:
         self.run.data["build"] = {n: p.record for n, p in built.items()}
         return built
 
-    def collect(self, built):
-        w = self.run.workload
-        for name in self.args.backends:
+    def start_peers(self):
+        """{name: PeerProcess, or why there is none}: they import their packages while kernels are built."""
+        a, started = self.args, {}
+        for name in a.backends:
+            if backends.TABLE[name].is_peer:
+                option = backends.TABLE[name].interpreter
+                python = {"--python": a.python, "--ws-python": a.ws_python}[option]
+                try:
+                    started[name] = PeerProcess(name, python, self.run.workload, a.gap_s, a.timeout,
+                                                self.run.log, a.graph, a.include_layout, option)
+                    self.opened.append(started[name])
+                except ContenderError as e:
+                    started[name] = e
+        return started
+
+    def peer_ready(self, name, peer):
+        """Takes a started peer among the contenders."""
+        backend = backends.TABLE[name]
+        try:
+            if isinstance(peer, ContenderError):
+                raise peer
+            self.run.data["backends"][name] = peer.ready()
+        except ContenderError as e:
+            python = self.args.ws_python if backend.interpreter == "--ws-python" else self.args.python
+            self.unusable(name, f"missing: {e} (to install it: {backend.install_line(python)})")
+            return
+        self.contenders[name] = peer
+        self.say(f"  {name}: {peer.path}")
+
+    def collect(self):
+        w, a = self.run.workload, self.args
+        peers = self.start_peers()
+        built = self.build()
+        for name in a.backends:
             if name in built:
                 self.contenders[name] = KernelProcess(
-                    name, built[name].binary, w.batch, w.heads, self.args.timeout, w.kv_heads, w.seed,
-                    self.run.log)
-            elif backends.TABLE[name].is_peer:
-                try:
-                    peer = PeerProcess(name, self.args.python, w, self.args.gap_s, self.args.timeout,
-                                       self.run.log)
-                except ContenderError as e:
-                    install = backends.TABLE[name].install_line(self.args.python)
-                    self.unusable(name, f"missing: {e} (to install it: {install})")
-                    continue
-                self.contenders[name], self.run.data["backends"][name] = peer, peer.about
-                self.say(f"  {name}: {peer.path}")
+                    name, built[name].binary, w.batch, w.heads, a.timeout, w.kv_heads, w.seed,
+                    self.run.log, a.gap_s, a.graph)
+            elif name in peers:
+                self.peer_ready(name, peers[name])
 
     def verify(self):
         """Every backend at every size, before anything is timed."""
@@ -99,8 +122,8 @@ class Comparison:
             self.say, self.unusable)
 
     def close(self):
-        for contender in self.contenders.values():
-            contender.close()
+        for peer in self.opened:
+            peer.close()
         if self.monitor:
             self.monitor.close()
             self.run.data["state"] = machine.series(self.monitor.path)
@@ -111,7 +134,7 @@ class Comparison:
             nvcc = build.find_nvcc(self.args) if not self.args.skip_build else self.args.nvcc
             self.run.data["machine"] = machine.describe(self.card, nvcc)
             self.run.save()
-            self.collect(self.build())
+            self.collect()
             self.verify()
             self.measure()
         except (Stop, build.BuildError) as e:
@@ -142,6 +165,8 @@ class Comparison:
                 say(f"  {path}")
         except plots.NoMatplotlib as e:
             say(f"no plots: {e}")
+        except Exception as e:  # charts can be made again from the CSV; the run stands without them
+            say(f"no plots: {type(e).__name__}: {e}")
 
 
 def _interrupt(*_):

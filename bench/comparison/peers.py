@@ -11,13 +11,43 @@ import torch.nn.functional as functional
 class Peer:
     """A named implementation; `attend(q, k, v)` takes and gives [B, S, H, D]."""
 
-    def __init__(self, name, version, attend, conversion="none", setting=lambda: ""):
+    layout, conversion = "BSHD", "none"  # its own, and what it takes to come there from [B, S, H, D]
+
+    def __init__(self, name, version, attend, setting=lambda: ""):
         self.name, self.version, self.attend = name, version, attend
-        self.conversion = conversion  # of the layout, and whether its cost is in the figures
-        self.setting = setting        # what tuning chose, once launched
+        self.setting = setting  # what tuning chose, once launched
 
     def prepare(self, q, k, v):
         return lambda: self.attend(q, k, v)
+
+
+class TransposedPeer(Peer):
+    """One whose `attend` takes and gives [B, H, S, D].
+
+    A transposed view says that without a copy, if the implementation takes any strides. With `copied` it
+    gets tensors that lie in memory as it has them itself, and each launch makes these and brings the
+    output back, as in a program that could not use views.
+    """
+
+    layout = "BHSD"
+
+    def __init__(self, *of, copied=False):
+        super().__init__(*of)
+        self.copied = copied
+
+    @property
+    def conversion(self):
+        return "copies, counted" if self.copied else "transposed views, no copy"
+
+    def prepare(self, q, k, v):
+        def launch():
+            return self.attend(*(x.transpose(1, 2) for x in (q, k, v))).transpose(1, 2)
+
+        def launch_with_copies():
+            return self.attend(*(x.transpose(1, 2).contiguous() for x in (q, k, v))) \
+                .transpose(1, 2).contiguous()
+
+        return launch_with_copies if self.copied else launch
 
 
 def _first(result):
@@ -72,19 +102,15 @@ def find_fa3():
 
 
 def _sdpa(name, version, backend):
-    """PyTorch's own attention with one implementation and no other to fall back on.
-
-    It takes [B, H, S, D]; transposed views say the same without a copy.
-    """
+    """PyTorch's own attention with one implementation and no other to fall back on."""
     from torch.nn.attention import sdpa_kernel
 
     def attend(q, k, v):
         with sdpa_kernel(backend):
-            out = functional.scaled_dot_product_attention(
-                q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), is_causal=True)
-        return out.transpose(1, 2)
+            return functional.scaled_dot_product_attention(
+                q, k, v, is_causal=True, enable_gqa=q.shape[1] != k.shape[1])
 
-    return Peer(name, version, attend, conversion="transposed views, no copy")
+    return TransposedPeer(name, version, attend)
 
 
 def find_cudnn():
@@ -111,7 +137,21 @@ def find_triton():
                 setting=triton_attention.setting)
 
 
-FINDERS = {"fa3": find_fa3, "cudnn": find_cudnn, "fa2": find_fa2, "triton": find_triton}
+def find_triton_ws():
+    from comparison import triton_ws_attention
+
+    return Peer("triton_ws", f"triton {triton_ws_attention.VERSION}, warps specialised",
+                triton_ws_attention.attend, setting=triton_ws_attention.setting)
+
+
+def find_tilelang():
+    from comparison import tilelang_attention
+
+    return Peer("tilelang", f"tilelang {tilelang_attention.VERSION}", tilelang_attention.attend)
+
+
+FINDERS = {"fa3": find_fa3, "cudnn": find_cudnn, "fa2": find_fa2, "tilelang": find_tilelang,
+           "triton": find_triton, "triton_ws": find_triton_ws}
 
 
 def available(names):

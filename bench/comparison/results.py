@@ -46,8 +46,9 @@ class Run:
         self.log_file = open(self.folder / "log.txt", "w", encoding="utf-8")
 
     def log(self, text):
-        self.log_file.write(text + "\n")
-        self.log_file.flush()
+        if not self.log_file.closed:  # a peer that is being ended may still say something
+            self.log_file.write(text + "\n")
+            self.log_file.flush()
 
     def skip(self, name, why):
         self.data["skipped"][name] = why

@@ -11,7 +11,7 @@ import time
 
 from comparison.backends import REFERENCE
 
-START_S = 1.5          # a process start, or the pause that stands for it
+START_S = 0.2          # of a kernel's process
 ASSUMED_TFLOPS = 450   # for the first estimate of the time left; corrected by what was seen
 
 
@@ -40,22 +40,22 @@ def plan(names, sizes, regimes, rounds):
             for name, place in order(names, turn)]
 
 
-def expected_s(step, workload):
+def expected_s(step, workload, gap_s=0.0):
     regime = workload.regimes[step.regime]
     launches = regime.warmup + regime.repeat
-    return START_S + regime.idle_s + launches * workload.tflops(step.seq, 1e3) / ASSUMED_TFLOPS
+    return START_S + max(gap_s, regime.idle_s) + launches * workload.tflops(step.seq, 1e3) / ASSUMED_TFLOPS
 
 
 class Progress:
     """Time left, from what the steps so far took against what was expected of them."""
 
-    def __init__(self, steps, workload, clock=time.monotonic):
-        self.left = sum(expected_s(s, workload) for s in steps)
-        self.workload, self.clock = workload, clock
+    def __init__(self, steps, workload, gap_s=0.0, clock=time.monotonic):
+        self.left = sum(expected_s(s, workload, gap_s) for s in steps)
+        self.workload, self.gap_s, self.clock = workload, gap_s, clock
         self.done, self.begin, self.number, self.count = 0.0, clock(), 0, len(steps)
 
     def step(self, step):
-        seconds = expected_s(step, self.workload)
+        seconds = expected_s(step, self.workload, self.gap_s)
         self.done, self.left, self.number = self.done + seconds, self.left - seconds, self.number + 1
 
     def left_s(self):
@@ -71,7 +71,7 @@ def measure(run, contenders, names, args, cool, say, on_failure):
     that backend."""
     workload = run.workload
     steps = plan(names, workload.sizes, args.regimes, args.rounds)
-    progress, cooled = Progress(steps, workload), set()
+    progress, cooled = Progress(steps, workload, args.gap_s), set()
     for step in steps:
         if step.backend not in contenders:
             progress.step(step)

@@ -67,6 +67,16 @@ def _table(data, table, regime, t):
     yield ""
 
 
+def _layouts(data, t):
+    """Of each peer that has another layout: what becomes of it, and what copies cost."""
+    for name, about in data["backends"].items():
+        costs = [f"{v['layout_ms']:.3f}" for v in data["verification"]
+                 if v["backend"] == name and "layout_ms" in v]
+        if costs:
+            how = t["copied" if data["options"]["include_layout"] else "viewed"]
+            yield f"- {name}: {about['layout']}{t['comma']}{how} {' / '.join(costs)} ms"
+
+
 def markdown(data, table, language):
     """The tables, and before them whatever a reader must know of the run."""
     t, w = TEXTS[language], data["workload"]
@@ -86,6 +96,9 @@ def markdown(data, table, language):
         lines += _table(data, table, regime, t)
     for d in data["drift"]:
         lines.append(f"- {t['drift']} {d['regime']} S={d['seq']}: {d['drift']:+.2%}")
+    if data["options"]["graph"]:
+        lines.append(f"- {t['graph']}")
+    lines += _layouts(data, t)
     hot = [c for c in data["cooling"] if not c["reached"]]
     lines += [f"- {t['hot']} S={c['seq']}: {c['after_c']} C" for c in hot]
     return "\n".join(lines).rstrip() + "\n"

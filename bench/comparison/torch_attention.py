@@ -57,7 +57,7 @@ def poisoned_launch(launch, like, tries=3):
     """
     out, kept = None, []
     for _ in range(tries):
-        poison = [torch.full_like(like, math.nan) for _ in range(3)]
+        poison = [torch.full_like(like, math.nan) for _ in range(6)]  # a launch may need some itself
         places = {x.data_ptr() for x in poison}
         del poison
         out = launch()
@@ -99,6 +99,26 @@ def verify(out, q, k, v, tolerances=None):
         result["why"] = (f"{beyond} elements beyond {tolerances['absolute']} + {tolerances['relative']} * "
                          f"|reference|, largest error {max_error:.3g}, largest row relative L2 {max_row:.3g}")
     return result
+
+
+def capture(launch):
+    """(replay, output) of one launch in a CUDA graph. It was launched before, so that it is compiled."""
+    wait()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        out = launch()
+    return graph.replay, out
+
+
+def layout_ms(q, k, v, repeat=10):
+    """What copies of q, k, v as [B, H, S, D], and of the output back from there, take."""
+    out = q.transpose(1, 2).contiguous()
+
+    def copies():
+        for x in (q, k, v, out):
+            x.transpose(1, 2).contiguous()
+
+    return time_ms(copies, 2, repeat)
 
 
 def time_ms(launch, warmup, repeat):

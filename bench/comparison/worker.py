@@ -13,43 +13,63 @@ class Worker:
     def __init__(self, name):
         self.name, self.seq = name, None
 
-    def start(self, workload):
+    def start(self, workload, graph, include_layout):
+        begin = time.monotonic()
         from comparison import peers, torch_attention
 
-        self.attention, self.workload = torch_attention, workload
-        begin = time.monotonic()
+        self.attention, self.workload, self.graph = torch_attention, workload, graph
         self.peer = peers.FINDERS[self.name]()
-        return {"version": self.peer.version, "conversion": self.peer.conversion,
-                "versions": torch_attention.versions(), "import_s": round(time.monotonic() - begin, 2)}
+        if include_layout and self.peer.layout != "BSHD":
+            self.peer.copied = True
+        return {"version": self.peer.version, "layout": self.peer.layout,
+                "conversion": self.peer.conversion, "versions": torch_attention.versions(),
+                "import_s": round(time.monotonic() - begin, 2)}
 
-    def _launcher(self, seq):
-        """Of this size; the tensors of another one are let go of first."""
-        if self.seq != seq:
-            self.launch = self.tensors = None
-            self.attention.free()
-            w = self.workload
-            self.tensors = self.attention.make_inputs(
-                w["batch"], w["heads"], seq, w["dim"], self.attention.ELEMENTS[w["element"]], w["seed"],
-                w["kv_heads"], w["inputs"])
-            self.launch, self.seq = self.peer.prepare(*self.tensors), seq
-        return self.launch
+    def _prepare(self, seq):
+        """Tensors of this size, and the launcher; those of another size are let go of first.
 
-    def verify(self, seq):
-        launch = self._launcher(seq)
-        # The first launch compiles and tunes: its cost is told apart, and what it wrote is not judged.
+        Out: what the first launch took, which compiles and tunes; what it wrote is not judged.
+        """
+        if self.seq == seq:
+            return None
+        self.seq = self.launch = self.captured = self.tensors = None
+        self.attention.free()
+        w = self.workload
+        self.tensors = self.attention.make_inputs(
+            w["batch"], w["heads"], seq, w["dim"], self.attention.ELEMENTS[w["element"]], w["seed"],
+            w["kv_heads"], w["inputs"])
+        self.launch = self.peer.prepare(*self.tensors)
+        self.attention.wait()
         begin = time.monotonic()
-        launch()
+        self.launch()
         self.attention.wait()
         first_s = time.monotonic() - begin
-        out, poisoned = self.attention.poisoned_launch(launch, self.tensors[0])
+        if self.graph:
+            self.launch, self.captured = self.attention.capture(self.launch)
+        self.seq = seq
+        return round(first_s, 3)
+
+    def _poisoned(self):
+        """The output of a launch into NaN, and whether it was one."""
+        if self.captured is None:
+            return self.attention.poisoned_launch(self.launch, self.tensors[0])
+        self.captured.fill_(float("nan"))
+        self.launch()
+        self.attention.wait()
+        return self.captured, True
+
+    def verify(self, seq):
+        first_s = self._prepare(seq)
+        out, poisoned = self._poisoned()
         result = self.attention.verify(out, *self.tensors, self.workload["tolerances"])
-        return {**result, "poisoned": poisoned, "first_launch_s": round(first_s, 3),
-                "setting": self.peer.setting()}
+        if self.peer.layout != "BSHD":
+            result["layout_ms"] = self.attention.layout_ms(*self.tensors)
+        return {**result, "poisoned": poisoned, "first_launch_s": first_s, "setting": self.peer.setting()}
 
     def time(self, seq, warmup, repeat, pause_s):
-        launch = self._launcher(seq)
+        self._prepare(seq)
         time.sleep(pause_s)
-        return {"ms": self.attention.time_ms(launch, warmup, repeat)}
+        return {"ms": self.attention.time_ms(self.launch, warmup, repeat)}
 
 
 def main():

@@ -80,6 +80,20 @@ TEST(Harness, AcceptsARightKernel) {
   EXPECT_EQ(RunMain({"--batch", "1", "--heads", "4", "--kv-heads", "2", "--seq", "1,33"}), 0);
 }
 
+TEST(Harness, VerifiesWhatIsCapturedInAGraph) {
+  std::vector<std::string> arguments = kSmall;
+  arguments.push_back("--graph");
+  EXPECT_EQ(RunMain(arguments), 0);
+  // The first launch comes before the capture, and its output is not judged.
+  const auto wrong_from = [](int first) {
+    return [=](auto o, int launch) {
+      if (launch >= first) Element(o, 1, 69, 1, 31) = bf16(0.5f);
+    };
+  };
+  EXPECT_EQ(RunMain(arguments, wrong_from(1)), 1);
+  EXPECT_EQ(RunMain(arguments, wrong_from(2)), 0);
+}
+
 TEST(Harness, AcceptsNothingToCompute) {
   EXPECT_EQ(RunMain({"--batch", "0"}), 0);
   EXPECT_EQ(RunMain({"--seq", "0"}), 0);

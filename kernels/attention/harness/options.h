@@ -29,7 +29,7 @@ struct Options {
   int64_t offset = 0;
   uint32_t seed = 42;
   std::string json;
-  bool timing = true, verify = true, help = false;
+  bool timing = true, verify = true, graph = false, help = false;
 };
 
 struct ShapeDefaults {
@@ -74,6 +74,8 @@ inline std::string UsageText(const std::string& kernel, Grid grid = Grid::OneTil
          "  --repeat N        timed launches a round, back to back (200)\n"
          "  --rounds N        timed rounds; the median is reported (3)\n"
          "  --idle-ms N       pause before each round (0)\n"
+         "  --graph           capture a launch in a CUDA graph and launch that, verified and "
+         "timed\n"
          "  --check-repeat N  launch N times more and compare the outputs bitwise (0)\n"
          "  --check-streams N launch two shapes N times on two streams at once, and compare the\n"
          "                    outputs bitwise with those of each alone (0); the two are a length\n"
@@ -149,6 +151,10 @@ inline Options ParseOptions(int argc, char** argv, Grid grid = Grid::OneTileEach
     }
     if (name == "--no-verify") {
       options.verify = false;
+      continue;
+    }
+    if (name == "--graph") {
+      options.graph = true;
       continue;
     }
     internal::ApplyOption(options, harness::NextOption(argc, argv, i), grid);

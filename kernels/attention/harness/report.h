@@ -134,6 +134,7 @@ class Report {
                 .Add("warmup", options_.warmup)
                 .Add("repeat", options_.repeat)
                 .Add("idle_ms", options_.idle_ms)
+                .Add("graph", options_.graph)
                 .Add("ms", rounds[i])
                 .Add("tflops", Tflops(shape, rounds[i])));
     }

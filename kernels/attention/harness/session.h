@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "../../harness/graph.h"
 #include "../../harness/run.h"
 #include "choreo/runtime.h"
 #include "inputs.h"
@@ -48,6 +50,11 @@ class Session {
     Prepare(q_, kQ, shape_.rows(), options_.offset);
     Prepare(k_, kK, shape_.kv_rows(), 0);
     Prepare(v_, kV, shape_.kv_rows(), 0);
+    if (options_.graph) {
+      Launch();
+      stream_.sync();
+      graph_.emplace(stream_, [this] { LaunchAlone(); });
+    }
     bool ok = true;
     std::vector<T> out;
     if (options_.verify || options_.check_repeat > 0) {
@@ -90,6 +97,11 @@ class Session {
   }
 
   void Launch() {
+    if (graph_.has_value()) return graph_->launch(stream_);
+    LaunchAlone();
+  }
+
+  void LaunchAlone() {
     attend_(View(q_.data() + options_.offset, shape_.heads), View(k_.data(), shape_.kv_heads),
             View(v_.data(), shape_.kv_heads), View(o_.data() + kGuard, shape_.heads), stream_);
   }
@@ -157,6 +169,7 @@ class Session {
   Fill fill_;
   Report& report_;
   choreo::Stream stream_;
+  std::optional<harness::Graph> graph_;  // of one launch, with --graph
   choreo::Buffer<T> q_, k_, v_, o_;
 };
 

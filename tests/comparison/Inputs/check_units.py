@@ -1,7 +1,9 @@
 """Checks functions of bench/comparison one by one; prints how many passed."""
 import sys
 
-from comparison import build, machine, results, rounds, rows, workload
+import types
+
+from comparison import backends, build, machine, options, results, rounds, rows, specialised, workload
 
 W = workload.from_json(open(sys.path[1] + "/workload.json", encoding="utf-8").read())
 
@@ -42,6 +44,9 @@ def order():
 def time_left():
     steps, now = rounds.plan(["v1"], (4096, 16384), ("sustained",), 2), [0.0]
     progress = rounds.Progress(steps, W, clock=lambda: now[0])
+    burst = rounds.Step(4096, "burst", 0, "v1")
+    assert rounds.expected_s(steps[0], W, 2.0) - rounds.expected_s(steps[0], W) == 2.0
+    assert rounds.expected_s(burst, W, 2.0) == rounds.expected_s(burst, W), "a pause lies within a longer one"
     first = progress.left_s()
     assert abs(first - sum(rounds.expected_s(s, W) for s in steps)) < 1e-9
     now[0] = 2 * rounds.expected_s(steps[0], W)  # twice as slow as expected
@@ -104,8 +109,56 @@ def workload_file():
         raise AssertionError(f"{new} was accepted")
 
 
+def compiled(**metadata):
+    """A compiled kernel, as far as its metadata go."""
+    return types.SimpleNamespace(metadata=types.SimpleNamespace(**metadata))
+
+
+def twelve_warps():
+    specialised.require(compiled(num_warps=12, num_stages=2))
+    for kernel, said in ((compiled(num_warps=4), "has 4 warps, not 12"), (compiled(num_warps=8), "has 8 warps"),
+                         (compiled(), "an unknown number"), (None, "an unknown number")):
+        try:
+            specialised.require(kernel)
+        except specialised.NotSpecialised as e:
+            assert said in str(e), e
+            continue
+        raise AssertionError(f"{kernel} was accepted")
+
+
+def backends_asked_for():
+    usual = options.parse([])
+    assert usual.backends == ["v1", "v2", "v4", "v3", "fa3", "cudnn", "triton"]
+    assert options.parse(["--backends", "all"]).backends == list(backends.TABLE)
+    assert usual.ws_python == usual.python == "python3" and not usual.graph and not usual.include_layout
+    assert options.parse(["--python", "p"]).ws_python == "p"
+    assert options.parse(["--python", "p", "--ws-python", "w"]).ws_python == "w"
+
+
+def pinned_packages():
+    """Each peer names a file of pinned packages, and the line that installs them."""
+    folder = options.BENCH / "peers"
+    for backend in backends.TABLE.values():
+        if backend.is_peer:
+            lines = [l for l in (folder / backend.needs).read_text().splitlines() if not l.startswith("#")]
+            assert lines and all("==" in l or l.startswith("-r ") for l in lines), backend.needs
+            assert all((folder / l[3:]).exists() for l in lines if l.startswith("-r ")), backend.needs
+            assert backend.install_line("py") == f"py -m pip install -r bench/peers/{backend.needs}"
+    assert {b.needs for b in backends.TABLE.values() if b.needs} == {f.name for f in folder.glob("*.txt")}
+
+
+def time_of_a_usual_run():
+    """All kernels and five peers at three sizes: the timing takes less than five minutes on an H200 (at the
+    mean throughput that is assumed there)."""
+    names = [*backends.USUAL, "tilelang"]
+    steps = rounds.plan(names, W.sizes, ("sustained",), 3)
+    assert len(steps) == 3 * 3 * (len(names) + 1)
+    assert sum(rounds.expected_s(s, W, options.parse([]).gap_s) for s in steps) < 300
+
+
 CHECKS = (median_and_range, ratio_within_size, drift, order, time_left, verified_rows, resources,
-          function_names, cool, workload_file)
+          function_names, cool, workload_file, twelve_warps, backends_asked_for, pinned_packages,
+          time_of_a_usual_run)
 for check in CHECKS:
     check()
 print(f"units: {len(CHECKS)} passed")
