@@ -152,6 +152,8 @@ struct Storage {
   // Event (elem u64, no dims): array_size slots, 0 for a scalar event in tile state; byte_offset as
   // for shared tiles.
   bool ready = false;  // generation 0 is given
+  // Lowered: of an array that is no ring, but events of their own, their names, parted by spaces.
+  std::string slot_names;
 };
 
 // A window on a storage object; no data moves. The base is the storage's tile [slot], of extents

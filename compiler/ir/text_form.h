@@ -94,6 +94,7 @@ void TableFields(Self& self, F&& f)
   f("tile_bytes", self.tile_bytes);
   f("layout", self.layout);
   f("ready", self.ready);
+  f("slot_names", self.slot_names);
 }
 
 template <class Self, class F>

@@ -4,6 +4,7 @@
 // issued where it is bound to its event: until then nothing can have waited for it. A load that its
 // own path waits for completes on an event of its own.
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -100,6 +101,7 @@ class EventLowering {
   int LargestBarrierId() const;
   ThreadSet TriggersIn(const ir::Region& role, ir::StorageId event) const;
   ThreadSet TriggersInRoles(const ir::Region& region, ir::StorageId event) const;
+  ir::ExprId PredicateOfTriggers(const ir::Region& role, ir::StorageId event) const;
   void GiveFirstGenerations(const ir::Region& role, std::vector<ir::Op>& out);
   size_t Place();
   void Begin(ir::Region& body);
@@ -238,6 +240,35 @@ ThreadSet EventLowering::TriggersIn(const ir::Region& role, ir::StorageId event)
   return threads;
 }
 
+// The predicate that narrows all triggers of the event alike, if it is made of parallel variables
+// and constants; invalid: there is none.
+ir::ExprId EventLowering::PredicateOfTriggers(const ir::Region& role, ir::StorageId event) const {
+  ir::ExprId common;
+  bool one = true;
+  const std::function<void(const ir::Region&, ir::ExprId, int)> walk =
+      [&](const ir::Region& region, ir::ExprId around, int depth) {
+        for (const ir::Op& op : region.ops) {
+          const auto* narrowed = std::get_if<ir::InThreads>(&op.node);
+          const auto* trigger = std::get_if<ir::EventTrigger>(&op.node);
+          if (trigger != nullptr && trigger->event == event) {
+            one = one && depth == 1 && (!common || build_.Same(common, around));
+            common = around;
+          }
+          ir::VisitRegions(op, [&](const ir::Region& inner) {
+            walk(inner, narrowed != nullptr ? narrowed->predicate : around,
+                 depth + (narrowed != nullptr ? 1 : 0));
+          });
+        }
+      };
+  walk(role, {}, 0);
+  if (!one || !common) return {};
+  ir::ForEachSubExpr(kernel_, common, [&](ir::ExprId e) {
+    const auto* ref = std::get_if<ir::VarRef>(&kernel_.exprs[e].node);
+    one = one && (ref == nullptr || kernel_.vars[ref->var].kind == ir::VarKind::Parallel);
+  });
+  return one ? common : ir::ExprId();
+}
+
 // Generation 0 of a ready event: those who trigger it arrive once before all else.
 void EventLowering::GiveFirstGenerations(const ir::Region& role, std::vector<ir::Op>& out) {
   const ir::ExprId warp = build_.Call(ir::Intrinsic::WarpIdx, {});
@@ -245,6 +276,14 @@ void EventLowering::GiveFirstGenerations(const ir::Region& role, std::vector<ir:
     const ir::Storage& storage = kernel_.storages[event];
     const ThreadSet threads = TriggersIn(role, event);
     if (!storage.ready || threads.none()) continue;
+    const ir::Op arrival{storage.loc,
+                         ir::NamedBarrierArrive{build_.Int(named.id), named.threads}};
+    if (const ir::ExprId predicate = PredicateOfTriggers(role, event)) {
+      ir::InThreads some{predicate, false, {}};
+      some.body.ops.push_back(arrival);
+      out.push_back({storage.loc, std::move(some)});
+      continue;
+    }
     ir::ExprId among;
     for (int w = 0; threads != scope_.current().active && w < kMaxThreads / kWarpSize; ++w) {
       if (!threads.test(static_cast<size_t>(w) * kWarpSize)) continue;
@@ -252,8 +291,7 @@ void EventLowering::GiveFirstGenerations(const ir::Region& role, std::vector<ir:
       among = among ? build_.Or(among, is) : is;
     }
     ir::Region arrive, guarded;
-    arrive.ops.push_back(
-        {storage.loc, ir::NamedBarrierArrive{build_.Int(named.id), named.threads}});
+    arrive.ops.push_back(arrival);
     Guarded(among, std::move(arrive), guarded, storage.loc);
     out.insert(out.end(), guarded.ops.begin(), guarded.ops.end());
   }

@@ -1,6 +1,7 @@
 #include "sim/mbarrier.h"
 
 #include <algorithm>
+#include <sstream>
 
 #include "sim/cta.h"
 #include "sim/sync.h"
@@ -16,6 +17,12 @@ const ir::Storage& EventOf(const Cta& cta, const MbarrierSlot& slot) {
   return cta.launch->kernel->storages[slot.event];
 }
 
+// What a path counts its waits and arrivals by.
+uint32_t RingOf(const Cta& cta, uint32_t id) {
+  const MbarrierSlot& slot = cta.mbarriers[id];
+  return EventOf(cta, slot).slot_names.empty() ? cta.mbarriers.FirstOf(slot.event) : id;
+}
+
 // The arrivals of a thread take the slots in turn, and none of its phases completes without it. It
 // may arrive several times in one phase.
 void CheckArrivalOrder(Warp& w, uint32_t lane, uint32_t id) {
@@ -23,11 +30,11 @@ void CheckArrivalOrder(Warp& w, uint32_t lane, uint32_t id) {
   const MbarrierSlot& slot = cta.mbarriers[id];
   const ir::Storage& event = EventOf(cta, slot);
   Arrivals& mine = w.arrivals[id][lane];
-  uint32_t& last = w.last_slot[cta.mbarriers.FirstOf(slot.event)][lane];
+  uint32_t& last = w.last_slot[RingOf(cta, id)][lane];
   const bool again = mine.phases != 0 && mine.last_phase == slot.phase;
   const auto slots = static_cast<uint32_t>(event.array_size);
   const uint32_t expected = last % slots;  // `last` is one more than the slot, or 0 at first
-  if (!(again && last == slot.index + 1) && slot.index != expected) {
+  if (event.slot_names.empty() && !(again && last == slot.index + 1) && slot.index != expected) {
     cta.findings().Add(
         kinds::SimWrongGeneration, cta.Loc(w), event.loc,
         fmt::format("{} arrives at {}, but its next arrival is at slot {}: an order is the number "
@@ -52,11 +59,12 @@ int64_t CheckWaitOrder(Warp& w, uint32_t lane, uint32_t id, uint32_t parity) {
   Cta& cta = *w.cta;
   const MbarrierSlot& slot = cta.mbarriers[id];
   const ir::Storage& event = EventOf(cta, slot);
-  const uint32_t earlier = w.waits[cta.mbarriers.FirstOf(slot.event)][lane]++;
-  const auto slots = static_cast<uint32_t>(event.array_size);
+  const uint32_t earlier = w.waits[RingOf(cta, id)][lane]++;
+  const bool ring = event.slot_names.empty();
+  const uint32_t slots = ring ? static_cast<uint32_t>(event.array_size) : 1;
   const uint32_t generation = earlier / slots;
   const uint32_t expected = (generation & 1u) ^ static_cast<uint32_t>(event.ready);
-  if (slot.index == earlier % slots && parity == expected) return generation;
+  if ((!ring || slot.index == earlier % slots) && parity == expected) return generation;
   const bool odd = (parity ^ static_cast<uint32_t>(event.ready)) != 0;
   cta.findings().Add(
       kinds::SimWrongGeneration, cta.Loc(w), event.loc,
@@ -212,6 +220,11 @@ std::string SlotName(const Cta& cta, uint32_t id) {
   const MbarrierSlot& slot = cta.mbarriers[id];
   const ir::Storage& event = EventOf(cta, slot);
   if (event.array_size == 1) return fmt::format("`{}`", event.name);
+  std::istringstream names(event.slot_names);
+  std::string name;
+  for (uint32_t i = 0; i <= slot.index && names >> name; ++i) {
+    if (i == slot.index) return fmt::format("`{}`", name);
+  }
   return fmt::format("slot {} of `{}`", slot.index, event.name);
 }
 
