@@ -130,6 +130,11 @@ void Checker::ReportInlineEvent(ast::ExprId id, const ast::TmaCopy& node) {
 Value Checker::CheckTmaCopy(ast::ExprId id, const ast::TmaCopy& node) {
   const std::string_view op = node.is_load ? "tma.load" : "tma.copy";
   const SourceRange range = file_.exprs[id].range;
+  if (node.multicast && cluster_ == 0) {
+    Report(diag::kinds::NeedsCluster, *node.multicast, "a multicast load");
+  } else if (node.multicast && !node.async) {
+    Report(diag::kinds::MulticastAsync, *node.multicast);
+  }
   Value tile = CheckCopyOperands(id, node.source, node.target, node.swizzle, op);
   if (tile.is_error()) return tile;
   const ast::StorageClass from = values_[node.source.value].type.storage;

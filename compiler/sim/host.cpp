@@ -237,6 +237,9 @@ class Binder {
       host::check_grid(kernel_.name.c_str(), kAxes[axis], std::max<int64_t>(result_.grid[axis], 0));
       result_.empty = result_.empty || result_.grid[axis] <= 0;
     }
+    if (!result_.empty) {
+      host::check_cluster(kernel_.name.c_str(), result_.grid[0], kernel_.host.cluster);
+    }
     result_.registers = std::move(w.regs);
   }
 
