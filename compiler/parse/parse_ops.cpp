@@ -238,7 +238,8 @@ ast::ExprId Parser::ParseTma(size_t first) {
                 : evict_last != nullptr ? ast::EvictPolicy::Last
                                         : ast::EvictPolicy::None;
   copy.swizzle = Swizzle(op);
-  if (const Suffix* multicast = FindSuffix(op, "multicast")) copy.multicast = multicast->name.range;
+  const Suffix* multicast = FindSuffix(op, "multicast");
+  if (multicast != nullptr && load != nullptr) copy.multicast = multicast->name.range;
   if (const Suffix* async = FindSuffix(op, "async")) {
     copy.async = true;
     if (async->argument.valid()) {

@@ -35,16 +35,22 @@ void FreeIfComplete(Cluster& cluster) {
   barrier = {};
 }
 
+void NoteVisit(const Warp& w, Cta& to) {
+  const auto known = std::find_if(to.visits.begin(), to.visits.end(),
+                                  [&](const Visit& visit) { return visit.warp == &w; });
+  (known == to.visits.end() ? to.visits.emplace_back() : *known) = {&w, w.clock, w.pc};
+}
+
 std::string Described(const Warp& w, const Multicasts::Load& load) {
   const auto& node = std::get<ir::TmaLoadBox>(*w.cta->program().ops[w.pc].node);
   const ir::Kernel& kernel = *w.cta->launch->kernel;
   const auto param = static_cast<size_t>(kernel.host.maps[static_cast<size_t>(node.map)].param);
   const ir::Storage& tile = kernel.storages[node.dst];
   const auto offset = static_cast<int32_t>(load.shared_offset) - tile.byte_offset;
-  return fmt::format("({}) of `{}` into `{}`{} for {}", fmt::join(load.at, ", "),
+  return fmt::format("({}) of `{}` into `{}`{} for slot {} of `{}`", fmt::join(load.at, ", "),
                      kernel.params[param].name, tile.name,
                      offset == 0 ? "" : fmt::format(" + {} bytes", offset),
-                     SlotName(*w.cta, load.slot));
+                     w.cta->mbarriers[load.slot].index, kernel.storages[node.event].name);
 }
 
 }  // namespace
@@ -112,6 +118,23 @@ bool HasExited(Warp& w, const Cta& cta, uint32_t op) {
   return true;
 }
 
+void CheckVisitsAtEnd(Cta& cta) {
+  for (const Visit& visit : cta.visits) {
+    const uint32_t component = visit.warp->cta->agents.Progress(visit.warp->index);
+    const bool known = std::any_of(cta.warps.begin(), cta.warps.end(), [&](const Warp& w) {
+      for (uint32_t l = 0; l < kLanes; ++l) {
+        if (Seen(w, l, component) >= visit.clock) return true;
+      }
+      return false;
+    });
+    if (known) continue;
+    cta.findings().Add(kinds::SimClusterExit, cta.launch->LocOf(visit.op), {},
+                       fmt::format("nothing keeps rank {} of a cluster from exiting before {} "
+                                   "arrives at it",
+                                   cta.rank, WarpName(*visit.warp)));
+  }
+}
+
 void ExecMbarrierArriveCluster(Warp& w, const FlatOp& op) {
   Cta& own = *w.cta;
   const auto& node = std::get<ir::MbarrierArriveCluster>(*op.node);
@@ -130,6 +153,7 @@ void ExecMbarrierArriveCluster(Warp& w, const FlatOp& op) {
     }
     Cta& to = own.cluster->ctas[static_cast<size_t>(rank[lane])];
     if (HasExited(w, to, w.pc)) continue;
+    if (&to != &own) NoteVisit(w, to);
     // Each lane tells of itself.
     w.active = 1u << lane;
     Knowledge released = Release(w);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -44,6 +45,15 @@ class Multicasts {
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, Issues> issues_;  // by op, warp, lane
 };
 
+// " of rank 1"; nothing without clusters.
+std::string RankName(const Cta& cta);
+
+struct Visit {  // of a warp of another CTA of the cluster
+  const Warp* warp = nullptr;
+  uint32_t clock = 0;  // of the warp
+  uint32_t op = 0;
+};
+
 // Blocks the warp until all warps of the cluster that have not exited are there.
 void ArriveAtClusterBarrier(Warp& w);
 // A warp has exited: the others wait no longer for it.
@@ -55,5 +65,8 @@ void ExecMbarrierArriveCluster(Warp& w, const FlatOp& op);
 Knowledge ToldAbroad(const Cluster& cluster, const Knowledge& what);
 // Whether the CTA has ended although `w` still needs it (reported).
 bool HasExited(Warp& w, const Cta& cta, uint32_t op);
+// Reports arrivals of other CTAs that nothing orders before the end of the CTA: under another
+// schedule it has exited before them.
+void CheckVisitsAtEnd(Cta& cta);
 
 }  // namespace choreo::sim

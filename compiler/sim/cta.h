@@ -99,6 +99,7 @@ struct Cta {
   std::array<Barrier, 16> barriers{};
   Mbarriers mbarriers;
   TmaEngine tma;
+  std::vector<Visit> visits;    // the last arrival of each warp of other CTAs
   uint32_t free_registers = 0;  // given back by setmaxnreg
   std::vector<WarpGroup> groups;
   Timeline* timeline = nullptr;

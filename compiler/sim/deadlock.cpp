@@ -58,11 +58,6 @@ std::string WhatItWaitsFor(const Cta& cta, const Warp& w) {
   }
 }
 
-// " of rank 1", in a cluster.
-std::string RankOf(const Cta& cta) {
-  return cta.cluster->ctas.size() == 1 ? "" : fmt::format(" of rank {}", cta.rank);
-}
-
 // Warps that wait at one op are named together.
 std::string Describe(const Cta& cta, uint32_t warps) {
   std::string text;
@@ -80,7 +75,7 @@ std::string Describe(const Cta& cta, uint32_t warps) {
     warps &= ~same;
     const bool one = (same & (same - 1)) == 0;
     text += fmt::format("{}{}{}{} wait{} for {} at {}", text.empty() ? "" : "; ", WarpSetName(same),
-                        w.role == nullptr ? "" : fmt::format(" ({})", w.role->name), RankOf(cta),
+                        w.role == nullptr ? "" : fmt::format(" ({})", w.role->name), RankName(cta),
                         one ? "s" : "", what, At(cta.Loc(w)));
   }
   return text;
@@ -181,7 +176,7 @@ void ResolveStall(Cluster& cluster) {
     }
     if (stall.exited != 0) {
       text += fmt::format("{}{}{} exited", text.empty() ? "" : "; ", WarpSetName(stall.exited),
-                          RankOf(cta));
+                          RankName(cta));
     }
   }
   Cta& cta = *first->cta;

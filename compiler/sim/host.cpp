@@ -238,7 +238,12 @@ class Binder {
       result_.empty = result_.empty || result_.grid[axis] <= 0;
     }
     if (!result_.empty) {
-      host::check_cluster(kernel_.name.c_str(), result_.grid[0], kernel_.host.cluster);
+      // In tile state the grid has not been made yet.
+      int64_t ctas = result_.grid[0];
+      for (size_t i = 0; !kernel_.host.grid[0] && i < result_.block_bounds.size(); ++i) {
+        ctas *= result_.block_bounds[i];
+      }
+      host::check_cluster(kernel_.name.c_str(), ctas, kernel_.host.cluster);
     }
     result_.registers = std::move(w.regs);
   }

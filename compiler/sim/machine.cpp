@@ -334,13 +334,17 @@ void RunWarp(Warp& w, uint64_t quantum) {
   }
 }
 
+std::string RankName(const Cta& cta) {
+  const bool alone = cta.cluster == nullptr || cta.cluster->ctas.size() == 1;
+  return alone ? "" : fmt::format(" of rank {}", cta.rank);
+}
+
 namespace {
 
 // With the role, and the rank in a cluster.
 std::string Placed(const Warp& w, const std::string& name) {
   const std::string role = w.role == nullptr ? "" : fmt::format(" ({})", w.role->name);
-  const bool alone = w.cta->cluster == nullptr || w.cta->cluster->ctas.size() == 1;
-  return name + role + (alone ? "" : fmt::format(" of rank {}", w.cta->rank));
+  return name + role + RankName(*w.cta);
 }
 
 }  // namespace

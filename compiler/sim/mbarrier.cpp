@@ -209,10 +209,8 @@ void Mbarriers::Reset(const ir::Kernel& kernel) {
 std::string SlotName(const Cta& cta, uint32_t id) {
   const MbarrierSlot& slot = cta.mbarriers[id];
   const ir::Storage& event = EventOf(cta, slot);
-  const std::string rank =
-      cta.cluster->ctas.size() == 1 ? "" : fmt::format(" of rank {}", cta.rank);
-  if (event.array_size == 1) return fmt::format("`{}`{}", event.name, rank);
-  return fmt::format("slot {} of `{}`{}", slot.index, event.name, rank);
+  if (event.array_size == 1) return fmt::format("`{}`{}", event.name, RankName(cta));
+  return fmt::format("slot {} of `{}`{}", slot.index, event.name, RankName(cta));
 }
 
 int64_t GenerationOf(const Cta& cta, const MbarrierSlot& slot, int64_t phase) {

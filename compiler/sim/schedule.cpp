@@ -198,7 +198,10 @@ void RunCluster(Execution& launch, uint32_t id, std::array<int32_t, 3> index,
   while (!launch.stop && Step(cluster)) {
   }
   if (!launch.stop) {
-    for (Cta& cta : cluster.ctas) CheckLoadsAtEnd(cta);
+    for (Cta& cta : cluster.ctas) {
+      CheckLoadsAtEnd(cta);
+      CheckVisitsAtEnd(cta);
+    }
     cluster.multicasts.CheckCounts(cluster);
   }
   timelines.Finish();

@@ -55,14 +55,16 @@ std::string AgentName(const Cta& cta, const Record& record) {
   }
   const Agent& agent = cta.agents[record.agent];
   if (agent.kind == AgentKind::Mma) {
-    return fmt::format("the tensor core (warpgroup {})", agent.index);
+    return fmt::format("the tensor core (warpgroup {}){}", agent.index, RankName(cta));
   }
   return fmt::format("TMA for {}", LaneName(cta.warps[record.warp],
                                             static_cast<uint32_t>(__builtin_ctz(record.lanes))));
 }
 
 std::string AgentName(const Warp& w, const AccessInfo& access) {
-  if (access.mma) return fmt::format("the tensor core (warpgroup {})", access.group);
+  if (access.mma) {
+    return fmt::format("the tensor core (warpgroup {}){}", access.group, RankName(*w.cta));
+  }
   const std::string lane = LaneName(w, access.lane);
   return ThroughAsyncProxy(access.kind) ? "TMA for " + lane : lane;
 }
