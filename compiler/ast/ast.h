@@ -156,6 +156,7 @@ struct TmaCopy {
   std::optional<Name> inline_event;  // the old `tma.copy.async<event>`; diagnosed by sema
   ExprId source;
   CopyTarget target;
+  std::optional<SourceRange> multicast = {};  // where `.multicast` stands
 };
 struct MmaFill {
   Elem type;
@@ -228,6 +229,7 @@ struct StorageDecl {  // [storage] TYPE [dims] name[n] init, …;  or shared eve
   Elem type;
   std::vector<ExprId> dims;
   std::vector<StorageDeclarator> declarators;
+  bool is_cluster = false;  // shared cluster event e
 };
 
 // `target op= value;`. A plain `name = value;` assigns, refills, rebinds or declares (language §2).

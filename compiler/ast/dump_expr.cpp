@@ -91,6 +91,7 @@ class ExprDumper {
   std::string operator()(const TmaCopy& n) {
     std::string suffixes = Async(n.async);
     if (n.inline_event) suffixes += fmt::format("<{}>", n.inline_event->text);
+    if (n.multicast) suffixes += ".multicast";
     if (n.policy != EvictPolicy::None) suffixes += fmt::format(".{}", Spelling(n.policy));
     return fmt::format("tma.{}{}{} {} => {}", n.is_load ? "load" : "copy", suffixes,
                        Swizzle(n.swizzle), Text(n.source), Target(n.target));

@@ -76,6 +76,12 @@ void OpPrinter::Print(const ir::MbarrierArrive& op) {
   Line(fmt::format("ptx::mbarrier_arrive({});", Slot(op.event, op.slot)));
 }
 
+void OpPrinter::Print(const ir::MbarrierArriveCluster& op) {
+  Line(fmt::format("ptx::mbarrier_arrive_cluster{}(ptx::mapa_shared_cluster({}, {}));",
+                   op.cluster_scope ? "_release" : "", Slot(op.event, op.slot),
+                   exprs_.Print(op.rank)));
+}
+
 void OpPrinter::Print(const ir::MbarrierExpectTx& op) {
   Line(fmt::format("ptx::mbarrier_arrive_expect_tx({}, {});", Slot(op.event, op.slot), op.bytes));
 }
@@ -93,20 +99,47 @@ void OpPrinter::PrintBoundedWait(const ir::MbarrierWait& op) {
 }
 
 void OpPrinter::Print(const ir::MbarrierWait& op) {
-  if (program_.debug_waits_ms > 0) return PrintBoundedWait(op);
-  Line(fmt::format("ptx::mbarrier_wait_parity({}, {});", Slot(op.event, op.slot),
+  if (program_.debug_waits_ms > 0) {
+    PrintBoundedWait(op);
+    if (op.cluster_scope) Line("ptx::fence_acq_rel_cluster();");
+    return;
+  }
+  Line(fmt::format("ptx::mbarrier_wait_parity{}({}, {});",
+                   op.cluster_scope ? "_acquire_cluster" : "", Slot(op.event, op.slot),
                    exprs_.Print(op.parity)));
 }
 
 // ---- tensor copies ----------------------------------------------------------------------------
 
-std::string OpPrinter::Box(int32_t map, const std::vector<ir::ExprId>& at) const {
+std::string OpPrinter::Box(int32_t map, const std::vector<ir::ExprId>& at,
+                           ir::Multicast part) const {
   std::string text = fmt::format("&{}", device_.maps[static_cast<size_t>(map)]);
-  for (size_t axis = at.size(); axis > 0; --axis) text += ", " + exprs_.Print(at[axis - 1]);
+  for (size_t axis = at.size(); axis > 0; --axis) {
+    text += ", " + exprs_.Print(at[axis - 1]);
+    if (part && static_cast<size_t>(part.axis) == axis - 1) {
+      text += fmt::format(" + {} * {}", device_.cluster_rank, part.rows);
+    }
+  }
   return text;
 }
 
+// The part of this CTA, to the same place in all CTAs of the cluster.
+void OpPrinter::PrintMulticast(const ir::TmaLoadBox& op) {
+  const ir::TensorMap& map = kernel_.host.maps[static_cast<size_t>(op.map)];
+  int64_t row_bytes = Bytes(ElemOf(op.dst));
+  for (size_t i = static_cast<size_t>(op.multicast.axis) + 1; i < map.box.size(); ++i) {
+    row_bytes *= map.box[i];
+  }
+  const std::string policy = op.policy ? ", " + exprs_.Print(op.policy) : "";
+  Line(fmt::format(
+      "ptx::cp_async_bulk_tensor_{}d_shared_cluster_global({} + {} * {}, {}, {}, {:#x}{});",
+      op.at.size(), exprs_.SharedAddress(op.dst, op.dst_index), device_.cluster_rank,
+      op.multicast.rows * row_bytes, Box(op.map, op.at, op.multicast), Slot(op.event, op.slot),
+      (1u << kernel_.host.cluster) - 1, policy));
+}
+
 void OpPrinter::Print(const ir::TmaLoadBox& op) {
+  if (op.multicast) return PrintMulticast(op);
   const std::string policy = op.policy ? ", " + exprs_.Print(op.policy) : "";
   Line(fmt::format("ptx::cp_async_bulk_tensor_{}d_shared_global({}, {}, {}{});", op.at.size(),
                    exprs_.SharedAddress(op.dst, op.dst_index), Box(op.map, op.at),

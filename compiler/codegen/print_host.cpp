@@ -225,6 +225,10 @@ void HostPrinter::EmptyProblem() {
     no_blocks += fmt::format("{}{} <= 0", no_blocks.empty() ? "" : " || ", grid_[axis]);
   }
   if (!no_blocks.empty()) out_.Line(fmt::format("if ({}) return;", no_blocks));
+  if (kernel_.host.cluster > 1) {
+    out_.Line(
+        fmt::format("host::check_cluster({}, {}, {});", function_, grid_[0], kernel_.host.cluster));
+  }
 }
 
 void HostPrinter::DefineStrides() {

@@ -23,6 +23,7 @@ struct Uses {
   std::set<ir::Intrinsic> intrinsics;
   std::set<int32_t> maps;
   bool error_word = false;
+  bool cluster_rank = false;
 };
 
 Uses UsesOf(const Program& program, const ir::Kernel& kernel) {
@@ -42,7 +43,10 @@ Uses UsesOf(const Program& program, const ir::Kernel& kernel) {
         if (ir::Mentions(raw->text, kernel.vars[var].name)) uses.vars.insert(var);
       }
     }
-    if (const auto* load = std::get_if<ir::TmaLoadBox>(&op.node)) uses.maps.insert(load->map);
+    if (const auto* load = std::get_if<ir::TmaLoadBox>(&op.node)) {
+      uses.maps.insert(load->map);
+      uses.cluster_rank |= static_cast<bool>(load->multicast);
+    }
     if (const auto* store = std::get_if<ir::TmaStoreBox>(&op.node)) uses.maps.insert(store->map);
     ir::VisitFields(op, [&](const char*, const auto& field) {
       if constexpr (std::is_same_v<std::remove_cvref_t<decltype(field)>, ir::StorageId>) {
@@ -95,7 +99,10 @@ class KernelPrinter {
             ? fmt::format("__maxnreg__({})", kernel_.host.max_registers)
             : fmt::format("__launch_bounds__({}, {})", Threads(), kernel_.host.min_blocks);
     PrintSharedPlan();
-    out_.Line(fmt::format("__global__ void {}", bounds));
+    const std::string cluster =
+        kernel_.host.cluster > 1 ? fmt::format("__cluster_dims__({}, 1, 1) ", kernel_.host.cluster)
+                                 : "";
+    out_.Line(fmt::format("__global__ void {}{}", cluster, bounds));
     PrintSignature();
     out_.Indent();
     out_.Line("namespace ptx = choreo::ptx;");
@@ -227,6 +234,11 @@ class KernelPrinter {
     threads_.block[2] = declare(Intrinsic::BlockIdxZ, "block_z", "static_cast<int>(blockIdx.z)");
     threads_.thread = declare(Intrinsic::ThreadIdx, "thread", "static_cast<int>(threadIdx.x)");
     threads_.lane = declare(Intrinsic::LaneIdx, "lane", "static_cast<int>(threadIdx.x % 32)");
+    if (uses_.cluster_rank) {
+      device_.cluster_rank = names_.Define("cluster_rank");
+      out_.Line(fmt::format("const int {} = static_cast<int>(ptx::cluster_ctarank());",
+                            device_.cluster_rank));
+    }
     // Through a shuffle, so that ptxas knows it to be one value a warp.
     threads_.warp = declare(Intrinsic::WarpIdx, "warp",
                             "static_cast<int>(ptx::shfl_sync_idx_lane0(threadIdx.x / 32))");

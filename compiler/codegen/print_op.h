@@ -21,6 +21,7 @@ namespace choreo::codegen {
 struct DeviceNames {
   std::string error_word;
   std::vector<std::string> maps;  // one a tensor map; empty for those not used
+  std::string cluster_rank;       // of the CTA in its cluster; empty if nothing uses it
 };
 
 class OpPrinter {
@@ -68,6 +69,7 @@ class OpPrinter {
   void Print(const ir::CpAsyncCommit&) { Line("ptx::cp_async_commit_group();"); }
   void Print(const ir::CpAsyncWait& op);
   void Print(const ir::CtaBarrier&) { Line("__syncthreads();"); }
+  void Print(const ir::ClusterBarrier&) { Line("ptx::barrier_cluster_sync();"); }
   void Print(const ir::NamedBarrierSync& op);
   void Print(const ir::NamedBarrierArrive& op);
   void Print(const ir::Vote& op);
@@ -79,6 +81,7 @@ class OpPrinter {
   void Print(const ir::MbarrierInit& op);
   void Print(const ir::FenceMbarrierInit&) { Line("ptx::fence_mbarrier_init();"); }
   void Print(const ir::MbarrierArrive& op);
+  void Print(const ir::MbarrierArriveCluster& op);
   void Print(const ir::MbarrierExpectTx& op);
   void Print(const ir::MbarrierWait& op);
   void Print(const ir::TmaLoadBox& op);
@@ -106,12 +109,13 @@ class OpPrinter {
 
   void PrintBarrier(std::string_view function, ir::ExprId id, int threads);
   void PrintBoundedWait(const ir::MbarrierWait& op);
+  void PrintMulticast(const ir::TmaLoadBox& op);
   // The shared address of a slot's mbarrier.
   std::string Slot(ir::StorageId event, ir::ExprId slot) const {
     return exprs_.SharedAddress(event, slot);
   }
   // "&Q_map, c0, c1": the map and the coordinates, innermost first.
-  std::string Box(int32_t map, const std::vector<ir::ExprId>& at) const;
+  std::string Box(int32_t map, const std::vector<ir::ExprId>& at, ir::Multicast part = {}) const;
 
   // Whether the value may change while a loop runs.
   bool IsVolatile(ir::ExprId id) const;

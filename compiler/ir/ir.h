@@ -154,6 +154,8 @@ struct Storage {
   bool ready = false;  // generation 0 is given
   // Lowered: of an array that is no ring, but events of their own, their names, parted by spaces.
   std::string slot_names;
+  // An object a CTA; what triggers it counts in every CTA of the cluster.
+  bool cluster = false;
 };
 
 // A window on a storage object; no data moves. The base is the storage's tile [slot], of extents
@@ -257,6 +259,7 @@ struct HostPart {
   int32_t min_blocks = 1;
   int32_t max_threads_bound = 0;  // the user's launch_bounds; 0: `threads`
   int32_t max_registers = 0;      // the user's maxnreg; 0: none
+  int32_t cluster = 1;            // CTAs of a cluster, neighbours on grid axis x: 1, 2, 4 or 8
   bool async = false;
   int64_t shared_bytes = 0;  // dynamic shared memory of a CTA
   std::vector<HostCheck> checks;

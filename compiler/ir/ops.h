@@ -13,6 +13,20 @@
 
 namespace choreo::ir {
 
+// A field that the text form leaves out where it is not set.
+struct Flag {
+  bool set = false;
+  Flag() = default;
+  Flag(bool value) : set(value) {}
+  explicit operator bool() const { return set; }
+};
+// A TMA load for all CTAs of the cluster, each of which loads the part of its rank: from `rows`
+// further along `axis` of the tensor a rank.
+struct Multicast {
+  int32_t axis = -1, rows = 0;  // axis < 0: of this CTA alone
+  explicit operator bool() const { return axis >= 0; }
+};
+
 // ---- both states ----
 struct Let {  // defines an immutable scalar
   VarId var;
@@ -216,14 +230,16 @@ struct CopyAsync {
 };
 enum class EvictPolicy : uint8_t { None, First, Last };
 // Global to shared by the Tensor Memory Accelerator, issued once by the executing threads (once
-// each, where the views differ between groups). `future` is bound by one trigger.
+// each, where the views differ between groups). `future` is bound by one trigger. `multicast`: the
+// CTAs of the cluster load the tile together, a part each, and it arrives in all of them.
 struct TmaLoad {
   VarId future;
   ViewId src, dst;
   int32_t swizzle = 0;
   EvictPolicy policy = EvictPolicy::None;
+  Flag multicast = {};
   CHOREO_FIELDS(CHOREO_FIELD(future), CHOREO_FIELD(src), CHOREO_FIELD(dst), CHOREO_FIELD(swizzle),
-                CHOREO_FIELD(policy))
+                CHOREO_FIELD(policy), CHOREO_FIELD(multicast))
 };
 // Shared to global, issued once after all executing threads have written; does not block. The next
 // write of the source tile, and the kernel's end, wait until it has been read.
@@ -303,6 +319,10 @@ struct CpAsyncWait {  // until at most `pending` of the thread's groups are inco
 struct CtaBarrier {
   CHOREO_FIELDS()
 };
+// All threads of all CTAs of the cluster; orders what they did before for all of them after.
+struct ClusterBarrier {
+  CHOREO_FIELDS()
+};
 // bar.red.or: a NamedBarrierSync that defines `var`: whether `value` (both bool) held for any of
 // its threads.
 struct NamedBarrierVote {
@@ -334,6 +354,16 @@ struct MbarrierArrive {  // each active thread arrives once
   ExprId slot;
   CHOREO_FIELDS(CHOREO_FIELD(event), CHOREO_FIELD(slot))
 };
+// Each active thread arrives once at that mbarrier of the CTA of `rank` (s32) in the cluster. There
+// it tells of ordinary accesses only with `cluster_scope`, which is slow: without it, that the
+// thread has got here, and with that what asynchronous operations it knows to be complete.
+struct MbarrierArriveCluster {
+  StorageId event;
+  ExprId slot, rank;
+  Flag cluster_scope = {};
+  CHOREO_FIELDS(CHOREO_FIELD(event), CHOREO_FIELD(slot), CHOREO_FIELD(rank),
+                CHOREO_FIELD(cluster_scope))
+};
 // arrive.expect_tx: arrives once and adds `bytes` (below 2^20) to what the phase waits for.
 struct MbarrierExpectTx {
   StorageId event;
@@ -342,16 +372,20 @@ struct MbarrierExpectTx {
   CHOREO_FIELDS(CHOREO_FIELD(event), CHOREO_FIELD(slot), CHOREO_FIELD(bytes))
 };
 // try_wait.parity in a loop: until the phase of `parity` (s32, 0 or 1) is complete, that is until
-// the current phase has the other parity.
+// the current phase has the other parity. `cluster_scope`: learns of ordinary accesses of other
+// CTAs of the cluster, if they tell.
 struct MbarrierWait {
   StorageId event;
   ExprId slot, parity;
-  CHOREO_FIELDS(CHOREO_FIELD(event), CHOREO_FIELD(slot), CHOREO_FIELD(parity))
+  Flag cluster_scope = {};
+  CHOREO_FIELDS(CHOREO_FIELD(event), CHOREO_FIELD(slot), CHOREO_FIELD(parity),
+                CHOREO_FIELD(cluster_scope))
 };
 // ---- TMA: one box of the host part's tensor map `map`, by each active thread (so: by one) ----
 // `at`: element coordinates of the box in the tensor (s32), one an axis of the parameter, outermost
 // first. What lies outside the tensor is zero-filled, or not written. The box lies densely from
-// `dst_index`, swizzled as the map says.
+// `dst_index`, swizzled as the map says. Of a multicast, `at` and `dst_index` are those of rank 0;
+// the box is written, and its bytes completed, at the same places in all CTAs of the cluster.
 struct TmaLoadBox {
   int32_t map = 0;
   std::vector<ExprId> at;
@@ -360,8 +394,10 @@ struct TmaLoadBox {
   StorageId event;  // completes the box's bytes on this slot
   ExprId slot;
   ExprId policy;  // L2 cache policy (u64); invalid: none
+  Multicast multicast = {};
   CHOREO_FIELDS(CHOREO_FIELD(map), CHOREO_FIELD(at), CHOREO_FIELD(dst), CHOREO_FIELD(dst_index),
-                CHOREO_FIELD(event), CHOREO_FIELD(slot), CHOREO_FIELD(policy))
+                CHOREO_FIELD(event), CHOREO_FIELD(slot), CHOREO_FIELD(policy),
+                CHOREO_FIELD(multicast))
 };
 struct TmaStoreBox {
   int32_t map = 0;

@@ -37,6 +37,7 @@ class Printer {
   std::string Value(StorageId id) const { return id ? names_.storages[id] : "none"; }
   std::string Value(ViewId id) const { return id ? fmt::format("#{}", id.value) : "none"; }
   std::string Value(bool value) const { return value ? "true" : "false"; }
+  std::string Value(Flag flag) const { return Value(flag.set); }
   std::string Value(int32_t value) const { return fmt::to_string(value); }
   std::string Value(int64_t value) const { return fmt::to_string(value); }
   std::string Value(const std::string& text) const { return Quote(text); }
@@ -178,7 +179,11 @@ std::string Printer::Node(const Expr& expr) const {
 std::string Printer::OpLine(const Op& op) const {
   std::string text(Name(op.node));
   VisitFields(op, [&](const char* name, const auto& field) {
-    if constexpr (!std::is_same_v<std::remove_cvref_t<decltype(field)>, Region>) {
+    using Field = std::remove_cvref_t<decltype(field)>;
+    if constexpr (Sparse<Field>) {
+      if (!field) return;
+    }
+    if constexpr (!std::is_same_v<Field, Region>) {
       text += fmt::format(" {}={}", name, Value(field));
     }
   });

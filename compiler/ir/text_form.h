@@ -95,6 +95,7 @@ void TableFields(Self& self, F&& f)
   f("layout", self.layout);
   f("ready", self.ready);
   f("slot_names", self.slot_names);
+  f("cluster", self.cluster);
 }
 
 template <class Self, class F>
@@ -161,6 +162,14 @@ void TableFields(Self& self, F&& f)
 
 template <class Self, class F>
 void TableFields(Self& self, F&& f)
+  requires std::is_same_v<std::remove_cv_t<Self>, Multicast>
+{
+  f("axis", self.axis);
+  f("rows", self.rows);
+}
+
+template <class Self, class F>
+void TableFields(Self& self, F&& f)
   requires std::is_same_v<std::remove_cv_t<Self>, HostPart>
 {
   f("grid", self.grid);
@@ -168,6 +177,7 @@ void TableFields(Self& self, F&& f)
   f("min_blocks", self.min_blocks);
   f("max_threads_bound", self.max_threads_bound);
   f("max_registers", self.max_registers);
+  f("cluster", self.cluster);
   f("async", self.async);
   f("shared_bytes", self.shared_bytes);
   f("checks", self.checks);
@@ -189,7 +199,11 @@ template <class T>
 concept HasTableFields = requires(T& value) { TableFields(value, [](const char*, auto&) {}); };
 // Structs that are written as one `(field=value …)` inside a list.
 template <class T>
-concept TupleLike = std::is_same_v<T, View::Axis> || std::is_same_v<T, HostCheck> ||
-                    std::is_same_v<T, TensorMap> || std::is_same_v<T, Cover>;
+concept TupleLike =
+    std::is_same_v<T, View::Axis> || std::is_same_v<T, HostCheck> || std::is_same_v<T, TensorMap> ||
+    std::is_same_v<T, Cover> || std::is_same_v<T, Multicast>;
+// Fields of ops that are written only where they are set.
+template <class T>
+concept Sparse = std::is_same_v<T, Flag> || std::is_same_v<T, Multicast>;
 
 }  // namespace choreo::ir

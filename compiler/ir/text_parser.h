@@ -66,6 +66,7 @@ class TextParser {
   void Parse(StorageId& id);
   void Parse(ViewId& id);
   void Parse(bool& value);
+  void Parse(Flag& flag) { Parse(flag.set); }
   void Parse(int32_t& value);
   void Parse(int64_t& value);
   void Parse(uint32_t& value);

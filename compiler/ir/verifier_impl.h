@@ -135,6 +135,7 @@ class KernelVerifier {
   void Check(const CpAsyncCommit&) {}
   void Check(const CpAsyncWait& op);
   void Check(const CtaBarrier&) {}
+  void Check(const ClusterBarrier&) { NeedCluster(); }
   void CheckVote(VarId var, ExprId value);
   void Check(const Vote& op);
   void Check(const NamedBarrierVote& op);
@@ -145,6 +146,7 @@ class KernelVerifier {
   void Check(const MbarrierInit& op);
   void Check(const FenceMbarrierInit&) {}
   void Check(const MbarrierArrive& op);
+  void Check(const MbarrierArriveCluster& op);
   void Check(const MbarrierExpectTx& op);
   void Check(const MbarrierWait& op);
   void Check(const TmaLoadBox& op);
@@ -167,6 +169,7 @@ class KernelVerifier {
   void CheckOrder(StorageId event, ExprId order);
   void CheckCopyViews(ViewId src, ViewId dst, int32_t swizzle);
   void CheckSlot(StorageId event, ExprId slot);
+  void NeedCluster();
   void CheckBarrier(ExprId id, int32_t threads);
   void CheckBox(int32_t map, const std::vector<ExprId>& at, StorageId shared, ExprId index);
   void CheckMatrix(StorageId memory, ExprId index, StorageId frag, ExprId word, int32_t count);

@@ -110,6 +110,20 @@ void KernelVerifier::Check(const MbarrierInit& op) {
 
 void KernelVerifier::Check(const MbarrierArrive& op) { CheckSlot(op.event, op.slot); }
 
+void KernelVerifier::NeedCluster() {
+  if (kernel_.host.cluster < 2) Report("the kernel has no clusters");
+}
+
+void KernelVerifier::Check(const MbarrierArriveCluster& op) {
+  NeedCluster();
+  CheckSlot(op.event, op.slot);
+  if (!Typed(op.rank, Elem::kS32, "the rank")) return;
+  const auto rank = Constant(op.rank);
+  if (rank && (*rank < 0 || *rank >= kernel_.host.cluster)) {
+    Report("rank {} in a cluster of {}", *rank, kernel_.host.cluster);
+  }
+}
+
 void KernelVerifier::Check(const MbarrierExpectTx& op) {
   constexpr int32_t kMaxBytes = (1 << 20) - 1;
   CheckSlot(op.event, op.slot);
@@ -143,6 +157,11 @@ void KernelVerifier::Check(const TmaLoadBox& op) {
   CheckBox(op.map, op.at, op.dst, op.dst_index);
   CheckSlot(op.event, op.slot);
   TypedOrNone(op.policy, Elem::kU64, "the policy");
+  if (!op.multicast) return;
+  NeedCluster();
+  if (static_cast<size_t>(op.multicast.axis) >= op.at.size() || op.multicast.rows < 1) {
+    Report("parts of {} along axis {} of a box", op.multicast.rows, op.multicast.axis);
+  }
 }
 
 void KernelVerifier::Check(const TmaStoreBox& op) { CheckBox(op.map, op.at, op.src, op.src_index); }

@@ -278,6 +278,9 @@ void KernelVerifier::CheckHost() {
     Report("{} threads a CTA: not 1 to 1024", host.threads);
   }
   if (host.min_blocks < 1) Report("{} CTAs a processor", host.min_blocks);
+  if (host.cluster != 1 && host.cluster != 2 && host.cluster != 4 && host.cluster != 8) {
+    Report("a cluster of {}: 1, 2, 4 or 8 CTAs", host.cluster);
+  }
   if (host.shared_bytes < 0 || host.shared_bytes > kMaxSharedBytes) {
     Report("{} bytes of shared memory: the limit is {}", host.shared_bytes, kMaxSharedBytes);
   }

@@ -112,6 +112,7 @@ struct UseOfOp {
   void operator()(const MbarrierInit&) {}
   void operator()(const FenceMbarrierInit&) {}
   void operator()(const MbarrierArrive&) {}
+  void operator()(const MbarrierArriveCluster&) {}
   void operator()(const MbarrierExpectTx&) {}
   void operator()(const MbarrierWait&) {}
   void operator()(const TmaStoreCommit&) {}
@@ -124,6 +125,7 @@ struct UseOfOp {
   void operator()(const CpAsyncCommit&) {}
   void operator()(const CpAsyncWait&) {}
   void operator()(const CtaBarrier&) {}
+  void operator()(const ClusterBarrier&) {}
   void operator()(const NamedBarrierSync&) {}
   void operator()(const NamedBarrierVote&) {}
   void operator()(const SyncWarp&) {}

@@ -30,6 +30,7 @@ void Lowering::DeclareEvents(ast::StmtId id, const ast::StorageDecl& node) {
     storage.elem = Elem::kU64;
     storage.array_size = size ? static_cast<int32_t>(*size->value) : 0;
     storage.ready = node.declarators[i].init == ast::StorageDeclarator::Init::Ready;
+    storage.cluster = node.is_cluster && kernel_.host.cluster > 1;
     storage.loc = LocOf(Ent(entities[i]).declared);
     bindings_[entities[i]] = kernel_.storages.Add(std::move(storage));
   }
@@ -135,7 +136,9 @@ ir::View Lowering::Tma(const ast::TmaCopy& node, ir::VarId future, std::string_v
   }
   // Without a future the load is complete when the statement is.
   const auto policy = static_cast<ir::EvictPolicy>(node.policy);
-  Emit(ir::TmaLoad{future, AddView(source), AddView(target), node.swizzle.value_or(0), policy});
+  const bool multicast = node.multicast.has_value() && kernel_.host.cluster > 1;
+  Emit(ir::TmaLoad{future, AddView(source), AddView(target), node.swizzle.value_or(0), policy,
+                   multicast});
   return target;
 }
 

@@ -80,6 +80,8 @@ void Lowering::LaunchAttributes(const std::vector<ast::Attribute>& attributes) {
       kernel_.host.min_blocks = static_cast<int32_t>(value(1).value_or(1));
     } else if (attribute.name.text == "maxnreg") {
       kernel_.host.max_registers = static_cast<int32_t>(value(0).value_or(0));
+    } else if (attribute.name.text == "cluster") {
+      kernel_.host.cluster = static_cast<int32_t>(value(0).value_or(1));
     } else if (attribute.name.text == "covers") {
       const ir::Loc loc = LocOf(attribute.name.range);
       for (const ast::ExprId arg : attribute.args) {

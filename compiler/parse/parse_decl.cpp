@@ -226,6 +226,10 @@ ast::StmtId Parser::ParseStorageRest(size_t first, ast::StorageClass storage, bo
   ast::StorageDecl decl{storage, false, Elem::kF32, {}, {}};
   std::string type_text = "event";
   bool type_known = true;
+  if (AtWord("cluster") && At(TokenKind::KwEvent, 1)) {
+    decl.is_cluster = true;
+    Next();
+  }
   if (At(TokenKind::KwEvent)) {
     decl.is_event = true;
     const Token& token = Next();

@@ -223,7 +223,10 @@ ast::ExprId Parser::ParseTma(size_t first) {
   if (load != nullptr && store != nullptr) {
     Report(diag::kinds::ConflictingSuffixes, store->name.range, "copy", "load");
   }
-  CheckSuffixes(op, {"load", "copy", "async", "evict_first", "evict_last", "swiz"});
+  std::vector<std::string_view> suffixes = {"load",        "copy",       "async",
+                                            "evict_first", "evict_last", "swiz"};
+  if (load != nullptr) suffixes.push_back("multicast");
+  CheckSuffixes(op, suffixes);
   const Suffix* evict_first = FindSuffix(op, "evict_first");
   const Suffix* evict_last = FindSuffix(op, "evict_last");
   if (evict_first != nullptr && evict_last != nullptr) {
@@ -235,6 +238,8 @@ ast::ExprId Parser::ParseTma(size_t first) {
                 : evict_last != nullptr ? ast::EvictPolicy::Last
                                         : ast::EvictPolicy::None;
   copy.swizzle = Swizzle(op);
+  const Suffix* multicast = FindSuffix(op, "multicast");
+  if (multicast != nullptr && load != nullptr) copy.multicast = multicast->name.range;
   if (const Suffix* async = FindSuffix(op, "async")) {
     copy.async = true;
     if (async->argument.valid()) {

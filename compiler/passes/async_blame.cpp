@@ -341,6 +341,22 @@ void Replay::ReadAfterRelease(size_t agent, int step, const TileUse& use, const 
       .Note(use.loc, "read here, after the release");
 }
 
+// Given back in this CTA, and nobody asks the others.
+void Replay::RefilledInOthers(size_t agent, int step, const TileUse& use, const Access& access) {
+  const Acquired* guard = GuardOf(agent, step, use, access.agent);
+  const bool local = guard != nullptr && !Of(guard->event).cluster;
+  Finding& finding = in_.findings.Add(
+      diag::kinds::MulticastUnreleased, use.loc, TileName(use),
+      local ? fmt::format("`{}`, which says that it is free, is an event of this CTA alone",
+                          Of(guard->event).name)
+            : "no event of the cluster says that they are done with it",
+      Role(agent));
+  finding.Note(access.use.loc,
+               fmt::format("{} here in each of them, by {}", access.use.write ? "written" : "read",
+                           Role(access.agent)));
+  if (local) finding.Note(Of(guard->event).loc, "`shared cluster event` would be one of all");
+}
+
 void Replay::WrittenTwice(size_t agent, int step, const TileUse& use, const Access& write) {
   const bool ordinary = StepAt(agent, step).kind != StepKind::Load && write.instance < 0;
   if (ordinary || RefillsOtherSlot(agent, step, use)) return;

@@ -13,13 +13,23 @@ bool IsLoad(const Step& step) { return step.kind == StepKind::Load; }
 
 }  // namespace
 
-void Knowledge::Learn(const Knowledge& other) {
+void History::Learn(const History& other) {
   clock.resize(std::max(clock.size(), other.clock.size()));
   for (size_t i = 0; i < other.clock.size(); ++i) clock[i] = std::max(clock[i], other.clock[i]);
   instances.resize(std::max(instances.size(), other.instances.size()));
   for (size_t i = 0; i < other.instances.size(); ++i) {
     if (other.instances[i]) instances[i] = true;
   }
+}
+
+void Knowledge::Learn(const Knowledge& other) {
+  History::Learn(other);
+  others.Learn(other.others);
+}
+
+void Knowledge::LearnFromCluster(const Knowledge& other) {
+  Learn(other);
+  others.Learn(static_cast<const History&>(other));
 }
 
 void Knowledge::Complete(int instance) {
@@ -172,7 +182,13 @@ bool Replay::Advance(size_t agent) {
     case StepKind::EventWait: {
       const int64_t trigger = TriggerOf(step);
       state.waits.push_back({index, EventOf(step), trigger, step.generation});
-      if (trigger >= 0) state.knowledge.Learn(generations_.at({EventOf(step), trigger}).published);
+      if (trigger < 0) break;
+      const Knowledge& published = generations_.at({EventOf(step), trigger}).published;
+      if (Of(EventOf(step)).cluster) {
+        state.knowledge.LearnFromCluster(published);
+      } else {
+        state.knowledge.Learn(published);
+      }
       break;
     }
     case StepKind::EventTrigger:
@@ -249,6 +265,35 @@ bool Replay::Matters(const Access& a, size_t agent, int instance) const {
   return !SameRole(a.agent, agent);
 }
 
+bool Replay::IsMulticast(size_t agent, int step) const {
+  const auto* load = std::get_if<ir::TmaLoad>(&StepAt(agent, step).op->node);
+  return load != nullptr && load->multicast;
+}
+
+// A multicast load writes to the tile of every CTA: what was done with it here, and is known here
+// to be over, must be known to be over in the others too, which do the same.
+void Replay::CheckMulticast(size_t agent, int step, const TileUse& use, const TileState& tile) {
+  const History& others = states_[agent].knowledge.others;
+  const auto over = [&](const Access& access) {
+    if (access.instance >= 0) return others.Knows(access.instance);
+    return access.agent < others.clock.size() && others.clock[access.agent] > access.step;
+  };
+  const auto check = [&](const std::vector<Access>& accesses) {
+    for (const Access& access : accesses) {
+      const ir::Op* its = StepAt(access.agent, access.step).op;
+      // Loads for all are waited for in front of the reads.
+      if (IsMulticast(access.agent, access.step) || !Overlap(access.use, use) || over(access) ||
+          blamed_.ops.contains(its) || !blamed_.ops.insert(StepAt(agent, step).op).second) {
+        continue;
+      }
+      RefilledInOthers(agent, step, use, access);
+      return;
+    }
+  };
+  check(tile.reads);
+  check(tile.writes);
+}
+
 void Replay::Touch(size_t agent, int index, const TileUse& use, int instance, const Step& step) {
   if (Of(use.storage).kind != ir::StorageKind::Shared) return;
   const Rule rule = use.write ? Rule::Released : Rule::Filled;
@@ -297,6 +342,7 @@ void Replay::Touch(size_t agent, int index, const TileUse& use, int instance, co
       if (!says(read, false, StepAt(read.agent, read.step).op)) continue;
       RefilledEarly(agent, index, use, read);
     }
+    if (IsMulticast(agent, index)) CheckMulticast(agent, index, use, tile);
     NoteGuards(agent, index, use, tile);
     if (use.whole) tile = {};
     if (tile.writes.size() < kMostAccesses) tile.writes.push_back({agent, index, instance, use});

@@ -15,16 +15,25 @@
 
 namespace choreo::passes {
 
-// What an agent, or a generation that it waited for, knows to have happened.
-struct Knowledge {
+// What happened in a CTA.
+struct History {
   std::vector<int> clock;       // of each agent, how many of its steps
   std::vector<bool> instances;  // complete asynchronous operations
-  void Learn(const Knowledge& other);
-  void Complete(int instance);
+  void Learn(const History& other);
   bool Knows(int instance) const {
     return static_cast<size_t>(instance) < instances.size() &&
            instances[static_cast<size_t>(instance)];
   }
+};
+
+// What an agent, or a generation that it waited for, knows to have happened: in its own CTA, and in
+// every other one of its cluster, which does the same.
+struct Knowledge : History {
+  History others;
+  void Learn(const Knowledge& other);
+  // What others of the cluster published, beside its own CTA.
+  void LearnFromCluster(const Knowledge& other);
+  void Complete(int instance);
 };
 
 // Where a finding stands already, what else is met there follows from it: ops, and for each tile
@@ -96,6 +105,8 @@ class Replay {
   OpKey KeyOf(const Step& step, size_t agent) const;
   static EventId EventOf(const Step& step);
   void NotePublished(size_t agent);
+  bool IsMulticast(size_t agent, int step) const;
+  void CheckMulticast(size_t agent, int step, const TileUse& use, const TileState& tile);
 
   // async_guards.cpp
   void NoteGuards(size_t agent, int step, const TileUse& use, const TileState& tile);
@@ -111,6 +122,7 @@ class Replay {
   void ReadUnfilled(size_t agent, int step, const TileUse& use, const Access& write);
   void RefilledEarly(size_t agent, int step, const TileUse& use, const Access& read);
   void WrittenTwice(size_t agent, int step, const TileUse& use, const Access& write);
+  void RefilledInOthers(size_t agent, int step, const TileUse& use, const Access& access);
   bool BelongsToNextFill(const Access& read, int released, const Step& release) const;
   bool StandsBefore(size_t agent, int wait, int fill) const;
   void ReadAfterRelease(size_t agent, int step, const TileUse& use, const Step& release);

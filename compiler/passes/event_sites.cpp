@@ -8,15 +8,9 @@
 namespace choreo::passes {
 namespace {
 
-// Whether an op reads or writes memory by ordinary accesses: shared tiles and parameters that the
-// kernel writes. WGMMA and TMA are not ordinary.
-bool IsOrdinaryAccess(const ir::Kernel& kernel, const ir::Op& op) {
-  const auto counts = [&](ir::StorageId id) {
-    const ir::Storage& storage = kernel.storages[id];
-    if (storage.kind == ir::StorageKind::Shared) return true;
-    return storage.kind == ir::StorageKind::Param &&
-           kernel.params[static_cast<size_t>(storage.param_index)].written;
-  };
+// Whether an op reads or writes what `counts` by ordinary accesses. WGMMA and TMA are not ordinary.
+template <class Counts>
+bool AccessesOrdinarily(const ir::Kernel& kernel, const ir::Op& op, const Counts& counts) {
   if (std::holds_alternative<ir::TmaStoreBox>(op.node) ||
       std::holds_alternative<ir::TmaLoad>(op.node)) {
     return false;
@@ -37,6 +31,30 @@ bool IsOrdinaryAccess(const ir::Kernel& kernel, const ir::Op& op) {
     });
   });
   return read;
+}
+
+// Whether an op accesses memory ordinarily: shared tiles and parameters that the kernel writes.
+bool IsOrdinaryAccess(const ir::Kernel& kernel, const ir::Op& op) {
+  return AccessesOrdinarily(kernel, op, [&](ir::StorageId id) {
+    const ir::Storage& storage = kernel.storages[id];
+    if (storage.kind == ir::StorageKind::Shared) return true;
+    return storage.kind == ir::StorageKind::Param &&
+           kernel.params[static_cast<size_t>(storage.param_index)].written;
+  });
+}
+
+bool AccessesMulticastTiles(const ir::Kernel& kernel) {
+  std::set<ir::StorageId> tiles;
+  ir::ForEachOp(kernel.body, [&](const ir::Op& op) {
+    const auto* load = std::get_if<ir::TmaLoad>(&op.node);
+    if (load != nullptr && load->multicast) tiles.insert(kernel.views[load->dst].storage);
+  });
+  bool accesses = false;
+  ir::ForEachOp(kernel.body, [&](const ir::Op& op) {
+    accesses = accesses ||
+               AccessesOrdinarily(kernel, op, [&](ir::StorageId id) { return tiles.contains(id); });
+  });
+  return accesses;
 }
 
 bool Uses(const ir::Kernel& kernel, ir::ExprId expr, ir::VarId var) {
@@ -71,6 +89,7 @@ EventSites::EventSites(const ir::Kernel& kernel, PassContext& context)
     : kernel_(kernel), context_(context), dependence_(kernel), scope_(kernel, kernel.host.threads) {
   Walk(kernel.body);
   for (auto& [id, plan] : events_) Plan(id, plan);
+  accesses_multicast_tiles_ = AccessesMulticastTiles(kernel);
 }
 
 void EventSites::Walk(const ir::Region& region) {

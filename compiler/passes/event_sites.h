@@ -54,6 +54,9 @@ class EventSites {
   const std::map<ir::StorageId, EventPlan>& events() const { return events_; }
   // The threads that arrive at a plain trigger; at that of loads, those that do not issue.
   std::vector<int> Arrivals(const ir::Op& op) const;
+  // Whether threads read or write, by ordinary accesses, a tile that multicast loads fill: then
+  // events of the cluster must tell other CTAs of these.
+  bool accesses_multicast_tiles() const { return accesses_multicast_tiles_; }
   // Loads that a trigger binds; the others are lost.
   bool IsBound(const ir::Op& load) const { return bound_.contains(&load); }
 
@@ -111,6 +114,7 @@ class EventSites {
   std::unordered_map<const ir::Op*, TriggerSite> triggers_;
   std::unordered_map<const ir::Op*, WaitSite> waits_;
   std::map<ir::StorageId, EventPlan> events_;
+  bool accesses_multicast_tiles_ = false;
 };
 
 }  // namespace choreo::passes

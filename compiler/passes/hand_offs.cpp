@@ -164,7 +164,8 @@ class Proof {
   bool IsServedBefore(const Place& wait, const Place& trigger, const WarpStep& step) const {
     if (step.kind != Kind::Wait) return false;
     const ir::Storage& ring = kernel_.storages[step.event];
-    if (!ring.ready || !Paired(wait, Kind::Wait, trigger, Kind::Trigger, step)) return false;
+    // What completes an event of the cluster comes from other CTAs as well.
+    if (!ring.ready || ring.cluster || !Paired(wait, Kind::Wait, trigger, Kind::Trigger, step)) return false;
     const auto first = wait.block->begin(), at = first + static_cast<std::ptrdiff_t>(wait.at);
     const auto in_front = std::count_if(first, at, [&](const WarpStep& before) {
       return passes::Holds(before, step.event, Kind::Wait);
@@ -218,7 +219,9 @@ class HandOffs {
 
  private:
   std::optional<HandOff> Candidate(ir::StorageId event, const EventPlan& plan) const {
-    if (kernel_.storages[event].array_size > 1) return std::nullopt;
+    if (kernel_.storages[event].array_size > 1 || kernel_.storages[event].cluster) {
+      return std::nullopt;
+    }
     HandOff hand_off;
     for (const ir::Op* op : plan.waits) hand_off.waiters |= sites_.Wait(*op).active;
     for (const ir::Op* op : plan.triggers) {

@@ -108,6 +108,7 @@ class EventLowering {
   ir::Region Rewrite(const ir::Region& region);
   void Wait(const ir::Op& op, const ir::EventWait& wait, ir::Region& out);
   void Trigger(const ir::Op& op, const ir::EventTrigger& trigger, ir::Region& out);
+  void ArriveInCluster(const ir::Op& op, const ir::EventTrigger& trigger, ir::Region& out);
   void Issue(const TriggerSite& site, const ir::EventTrigger& trigger, ir::Region& out);
   ir::ExprId Policy(ir::EvictPolicy policy, ir::Loc loc);
 
@@ -118,8 +119,10 @@ class EventLowering {
     if (!order || slots == 1) return build_.Int(0);
     return build_.Cast(build_.Mod(Order(order), slots), Elem::kS32);
   }
-  // Whether this is one of `who` among the threads of `active`; invalid: it always is.
-  ir::ExprId IsOneOf(const std::vector<int>& who, const ThreadSet& active);
+  // Whether this is one of `who` among the threads of `active`, or one of the `lanes` from there on
+  // (a power of two); invalid: it always is.
+  ir::ExprId IsOneOf(const std::vector<int>& who, const ThreadSet& active, int lanes = 1);
+  bool HasClusterOps() const;
   void Guarded(ir::ExprId condition, ir::Region body, ir::Region& out, ir::Loc loc) {
     if (condition) {
       out.ops.push_back({loc, ir::If{condition, std::move(body), {}}});
@@ -136,7 +139,7 @@ class EventLowering {
   EventSites sites_;  // of the ops of the body as it was
   int next_barrier_ = 0;
   std::vector<Meeting> meetings_;
-  std::map<ir::StorageId, NamedBarrier> named_;    // events that are named barriers
+  std::map<ir::StorageId, NamedBarrier> named_;  // events that are named barriers
   // Of the waits on scalar events: one for several events that different threads wait for.
   struct Counter {
     ir::VarId var;
@@ -316,19 +319,36 @@ size_t EventLowering::Place() {
   return placed;
 }
 
+bool EventLowering::HasClusterOps() const {
+  bool has = false;
+  for (const auto& [id, plan] : sites_.events()) has |= kernel_.storages[id].cluster;
+  ir::ForEachOp(kernel_.body, [&](const ir::Op& op) {
+    const auto* load = std::get_if<ir::TmaLoad>(&op.node);
+    has |= load != nullptr && static_cast<bool>(load->multicast);
+  });
+  return has;
+}
+
 // Initialisation by one thread, seen by all before anything else.
 void EventLowering::Begin(ir::Region& body) {
   ir::Region init;
   for (const auto& [id, plan] : sites_.events()) {
     if (named_.contains(id)) continue;
+    const int ctas = kernel_.storages[id].cluster ? kernel_.host.cluster : 1;
     init.ops.push_back(
-        {kernel_.storages[id].loc, ir::MbarrierInit{id, std::max(plan.arrivals, 1)}});
+        {kernel_.storages[id].loc, ir::MbarrierInit{id, std::max(plan.arrivals, 1) * ctas}});
   }
   init.ops.push_back({{}, ir::FenceMbarrierInit{}});
   std::vector<ir::Op> first;
   const ir::ExprId one = build_.Eq(build_.Call(ir::Intrinsic::ThreadIdx, {}), 0);
   first.push_back({{}, ir::If{one, std::move(init), {}}});
-  first.push_back({{}, ir::CtaBarrier{}});
+  // What other CTAs write to and arrive at is there before they do, and until they have.
+  if (HasClusterOps()) {
+    first.push_back({{}, ir::ClusterBarrier{}});
+    body.ops.push_back({{}, ir::ClusterBarrier{}});
+  } else {
+    first.push_back({{}, ir::CtaBarrier{}});
+  }
   for (const Counter& counter : counters_) {
     first.push_back(
         {kernel_.vars[counter.var].loc, ir::VarDecl{counter.var, build_.Int(0, Elem::kU32)}});
@@ -421,14 +441,20 @@ void EventLowering::Wait(const ir::Op& op, const ir::EventWait& wait, ir::Region
   ir::ExprId parity = build_.Cast(build_.BitAnd(generation, 1), Elem::kS32);
   if (event.ready) parity = build_.BitXor(parity, build_.Int(1));
   const ir::ExprId slot = Slot(wait.event, wait.order);
-  out.ops.push_back({op.loc, ir::MbarrierWait{wait.event, slot, parity}});
+  const bool cluster_scope = event.cluster && sites_.accesses_multicast_tiles();
+  out.ops.push_back({op.loc, ir::MbarrierWait{wait.event, slot, parity, cluster_scope}});
   if (counter) {
     out.ops.push_back({op.loc, ir::Assign{counter, build_.Add(build_.Var(counter), 1)}});
   }
 }
 
-ir::ExprId EventLowering::IsOneOf(const std::vector<int>& who, const ThreadSet& active) {
-  if (who.size() == active.count()) return {};
+ir::ExprId EventLowering::IsOneOf(const std::vector<int>& who, const ThreadSet& active, int lanes) {
+  if (who.size() * static_cast<size_t>(lanes) == active.count()) return {};
+  const auto is = [&](ir::ExprId index, int first) {
+    if (lanes == 1) return build_.Eq(index, first);
+    return first == 0 ? build_.Lt(index, build_.Int(lanes))
+                      : build_.Eq(build_.Div(index, lanes), first / lanes);
+  };
   const ir::ExprId tid = build_.Call(ir::Intrinsic::ThreadIdx, {});
   const ir::ExprId lane = build_.Call(ir::Intrinsic::LaneIdx, {});
   // One thread of each whole warp or warpgroup, the same in each.
@@ -440,16 +466,15 @@ ir::ExprId EventLowering::IsOneOf(const std::vector<int>& who, const ThreadSet& 
       covered |= ThreadRange(t / size * size, size);
     }
     if (!same || (active & ~covered).any()) continue;
-    if (size == kWarpSize) return build_.Eq(lane, who[0] % size);
+    if (size == kWarpSize) return is(lane, who[0] % size);
     // Active in one warp of the group only: its lane says it.
     const ThreadSet warps = ThreadRange(who[0] / kWarpSize * kWarpSize, kWarpSize);
-    if (who.size() == 1 && (active & ~warps).none()) return build_.Eq(lane, who[0] % kWarpSize);
-    return build_.Eq(build_.Mod(tid, size), who[0] % size);
+    if (who.size() == 1 && (active & ~warps).none()) return is(lane, who[0] % kWarpSize);
+    return is(build_.Mod(tid, size), who[0] % size);
   }
   ir::ExprId any;
   for (const int t : who) {
-    const ir::ExprId is = build_.Eq(tid, t);
-    any = any ? build_.Or(any, is) : is;
+    any = any ? build_.Or(any, is(tid, t)) : is(tid, t);
   }
   return any;
 }
@@ -470,10 +495,31 @@ void EventLowering::Trigger(const ir::Op& op, const ir::EventTrigger& trigger, i
   // What the lanes of a warp did is done before one of them says so.
   if (site.unsynced && site.issuers.empty() && scope.whole_warps())
     out.ops.push_back({op.loc, ir::SyncWarp{}});
+  if (kernel_.storages[trigger.event].cluster) return ArriveInCluster(op, trigger, out);
   ir::Region arrive;
   arrive.ops.push_back(
       {op.loc, ir::MbarrierArrive{trigger.event, Slot(trigger.event, trigger.order)}});
   Guarded(IsOneOf(arrivals, site.active), std::move(arrive), out, op.loc);
+}
+
+// In every CTA: a lane of the arriving warp for each, or the lane that is there for all.
+void EventLowering::ArriveInCluster(const ir::Op& op, const ir::EventTrigger& trigger,
+                                    ir::Region& out) {
+  const TriggerSite& site = sites_.Trigger(op);
+  const ir::ExprId slot = Slot(trigger.event, trigger.order);
+  const bool cluster_scope = sites_.accesses_multicast_tiles();
+  const int ctas = kernel_.host.cluster;
+  Scope scope;
+  scope.active = site.active;
+  const bool whole_warps = scope.whole_warps();
+  ir::Region arrive;
+  for (int rank = 0; rank < (whole_warps ? 1 : ctas); ++rank) {
+    const ir::ExprId to = whole_warps ? build_.Call(ir::Intrinsic::LaneIdx, {}) : build_.Int(rank);
+    arrive.ops.push_back(
+        {op.loc, ir::MbarrierArriveCluster{trigger.event, slot, to, cluster_scope}});
+  }
+  const std::vector<int> arrivals = sites_.Arrivals(op);
+  Guarded(IsOneOf(arrivals, site.active, whole_warps ? ctas : 1), std::move(arrive), out, op.loc);
 }
 
 ir::ExprId EventLowering::Policy(ir::EvictPolicy policy, ir::Loc loc) {
@@ -495,15 +541,16 @@ void EventLowering::Issue(const TriggerSite& site, const ir::EventTrigger& trigg
   ir::Region issue;
   for (const ir::Op* op : site.loads) {
     const auto& load = std::get<ir::TmaLoad>(op->node);
-    const auto boxes = MakeTmaBoxes(build_, context_, kernel_.views[load.src],
-                                    kernel_.views[load.dst], false, op->loc);
+    const auto boxes =
+        MakeTmaBoxes(build_, context_, kernel_.views[load.src], kernel_.views[load.dst], false,
+                     op->loc, static_cast<bool>(load.multicast));
     if (!boxes) return;
     const ir::StorageId tile = kernel_.views[load.dst].storage;
     const ir::ExprId policy = Policy(load.policy, op->loc);
     bytes += boxes->bytes;
     for (const TmaBox& box : boxes->boxes) {
       issue.ops.push_back({op->loc, ir::TmaLoadBox{box.map, box.at, tile, box.shared_index,
-                                                   trigger.event, slot, policy}});
+                                                   trigger.event, slot, policy, box.multicast}});
     }
     if (bytes > kMostTransactionBytes) {
       context_.diags.Emit(

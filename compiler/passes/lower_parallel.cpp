@@ -55,14 +55,22 @@ class ParallelLowering {
     }
   }
 
+  // Whether nothing follows op i but the barrier of the cluster at the kernel's end, which needs
+  // nothing in front of it.
+  static bool IsLast(const ir::Region& region, size_t i) {
+    return std::all_of(
+        region.ops.begin() + static_cast<std::ptrdiff_t>(i) + 1, region.ops.end(),
+        [](const ir::Op& op) { return std::holds_alternative<ir::ClusterBarrier>(op.node); });
+  }
+
   ir::Region Rewrite(const ir::Region& region, int group_size) {
     ir::Region out;
     for (size_t i = 0; i < region.ops.size(); ++i) {
       const ir::Op& op = region.ops[i];
       if (const auto* parallel = std::get_if<ir::Parallel>(&op.node)) {
-        Parallel(*parallel, out, op.loc, group_size, i + 1 == region.ops.size());
+        Parallel(*parallel, out, op.loc, group_size, IsLast(region, i));
       } else if (const auto* narrowed = std::get_if<ir::InThreads>(&op.node)) {
-        InThreads(*narrowed, out, op.loc, group_size, i + 1 == region.ops.size());
+        InThreads(*narrowed, out, op.loc, group_size, IsLast(region, i));
       } else {
         ir::Op changed = op;
         if (const auto* let = std::get_if<ir::Let>(&op.node)) scope_.Note(*let);

@@ -165,7 +165,7 @@ class Merging {
     for (size_t i = 0; i < events.size(); ++i) {
       const ir::Storage& storage = kernel_.storages[events[i]];
       const auto count = counts_.find(events[i]);
-      if (storage.array_size != 1 || count == counts_.end() ||
+      if (storage.array_size != 1 || storage.cluster || count == counts_.end() ||
           count->second != counts_.at(events[0]) ||
           storage.ready != kernel_.storages[events[0]].ready ||
           std::count(events.begin(), events.end(), events[i]) != 1) {

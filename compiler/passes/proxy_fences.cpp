@@ -39,6 +39,7 @@ class FenceInsertion {
     ir::Region out;
     for (const ir::Op& op : region.ops) {
       const bool hands_over = std::holds_alternative<ir::CtaBarrier>(op.node) ||
+                              std::holds_alternative<ir::ClusterBarrier>(op.node) ||
                               std::holds_alternative<ir::NamedBarrierSync>(op.node) ||
                               std::holds_alternative<ir::NamedBarrierArrive>(op.node) ||
                               std::holds_alternative<ir::NamedBarrierVote>(op.node) ||
@@ -91,10 +92,14 @@ class FenceInsertion {
   }
   // An arrival, or a branch that is one thread's arrival: the fence is every accessing thread's.
   static bool IsArrival(const ir::Op& op) {
-    if (std::holds_alternative<ir::MbarrierArrive>(op.node)) return true;
+    if (std::holds_alternative<ir::MbarrierArrive>(op.node) ||
+        std::holds_alternative<ir::MbarrierArriveCluster>(op.node)) {
+      return true;
+    }
     const auto* branch = std::get_if<ir::If>(&op.node);
     return branch != nullptr && branch->else_body.ops.empty() && !branch->then_body.ops.empty() &&
            (std::holds_alternative<ir::MbarrierArrive>(branch->then_body.ops[0].node) ||
+            std::holds_alternative<ir::MbarrierArriveCluster>(branch->then_body.ops[0].node) ||
             std::holds_alternative<ir::MbarrierExpectTx>(branch->then_body.ops[0].node) ||
             std::holds_alternative<ir::TmaStoreBox>(branch->then_body.ops[0].node));
   }

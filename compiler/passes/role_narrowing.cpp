@@ -86,7 +86,7 @@ class Narrowing {
     if (const auto* let = std::get_if<ir::Let>(&op.node)) scope_.Note(*let);
     if (const auto* wait = std::get_if<ir::EventWait>(&op.node)) {
       const ir::Storage& event = kernel_.storages[wait->event];
-      return !event.ready || event.array_size > 1;
+      return !event.ready || event.array_size > 1 || event.cluster;
     }
     if (!MovesData(op)) return false;
     bool fits = true;

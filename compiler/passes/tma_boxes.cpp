@@ -9,14 +9,15 @@ namespace {
 
 // CUDA driver API, cuTensorMapEncodeTiled: limits of a tensor map.
 constexpr size_t kMaxRank = 5;
-constexpr int64_t kMaxBox = 256;     // elements an axis
-constexpr int64_t kBoxGranule = 16;  // bytes of the innermost axis
-constexpr int64_t kAtomRows = 8;     // of a swizzle
+constexpr int64_t kMaxBox = 256;           // elements an axis
+constexpr int64_t kBoxGranule = 16;        // bytes of the innermost axis
+constexpr int64_t kAtomRows = 8;           // of a swizzle
+constexpr int64_t kSharedAlignment = 128;  // bytes; of a box in shared memory
 
 class BoxMaker {
  public:
   BoxMaker(ir::ExprBuilder& build, PassContext& context, const ir::View& global,
-           const ir::View& shared, bool store, ir::Loc loc)
+           const ir::View& shared, bool store, ir::Loc loc, bool multicast)
       : kernel_(build.kernel()),
         build_(build),
         context_(context),
@@ -25,10 +26,12 @@ class BoxMaker {
         param_(kernel_.storages[global.storage]),
         tile_(kernel_.storages[shared.storage]),
         store_(store),
-        loc_(loc) {}
+        loc_(loc),
+        sharers_(multicast ? kernel_.host.cluster : 1) {}
 
   std::optional<TmaBoxes> Make() {
-    if (!GlobalFits() || !SharedFits() || !Rows() || !Columns()) return std::nullopt;
+    if (!GlobalFits() || !SharedFits() || !Share() || !Rows() || !Columns()) return std::nullopt;
+    if (!WholePart()) return std::nullopt;
     RequireAlignment(kernel_, global_, kBoxGranule);
     if (store_ && !RequireWholeChunks()) return std::nullopt;
     TmaBoxes out;
@@ -43,10 +46,13 @@ class BoxMaker {
         const int64_t rows = part * (extents_.size() > 1 ? rows_ : 0);
         box.shared_index =
             build_.Add(first_, panel * panel_step_ + rows * PanelElements(kernel_, tile_));
+        if (sharers_ > 1) {
+          box.multicast = {global_.axes[share_axis_].base_axis, static_cast<int32_t>(share_rows_)};
+        }
         out.boxes.push_back(std::move(box));
       }
     }
-    int64_t elements = 1;
+    int64_t elements = sharers_;
     for (const int64_t extent : extents_) elements *= extent;
     out.bytes = elements * Bytes(tile_.elem) * static_cast<int64_t>(out.boxes.size());
     return out;
@@ -114,6 +120,37 @@ class BoxMaker {
     }
     kernel_.host.checks.push_back(check);
     return true;
+  }
+
+  // The part of each CTA of the cluster: equal ones of the outermost axis that has any.
+  bool Share() {
+    if (sharers_ == 1) return true;
+    while (share_axis_ + 1 < extents_.size() && extents_[share_axis_] == 1) ++share_axis_;
+    if (share_axis_ + 1 >= extents_.size()) {
+      return Refuse(fmt::format("it has one row, which {} CTAs cannot share", sharers_));
+    }
+    if (extents_[share_axis_] % sharers_ != 0) {
+      return Refuse(fmt::format("its {} rows are not shared equally by {} CTAs",
+                                extents_[share_axis_], sharers_));
+    }
+    share_rows_ = extents_[share_axis_] /= sharers_;
+    return true;
+  }
+
+  // A part begins where the swizzle does, at an address that TMA can write to.
+  bool WholePart() {
+    if (sharers_ == 1) return true;
+    const int64_t rows = rows_ * parts_;
+    if (tile_.swizzle > 16 && rows % kAtomRows != 0) {
+      return Refuse(
+          fmt::format("a part of {} rows for each of {} CTAs cuts the 8 rows of the "
+                      "swizzle",
+                      rows, sharers_));
+    }
+    const int64_t bytes = rows * inner_ * Bytes(tile_.elem);
+    if (bytes % kSharedAlignment == 0) return true;
+    return Refuse(fmt::format("a part of {} bytes for each of {} CTAs is no multiple of {}", bytes,
+                              sharers_, kSharedAlignment));
   }
 
   // The first axis, cut into equal parts where it is longer than a box.
@@ -221,6 +258,8 @@ class BoxMaker {
   ir::Loc loc_;
   std::vector<int64_t> extents_;  // of a box, one a view axis
   int64_t rows_ = 1, parts_ = 1, panels_ = 1, inner_ = 0, panel_step_ = 0;
+  int64_t sharers_ = 1, share_rows_ = 0;  // CTAs that load a part each; rows of a part
+  size_t share_axis_ = 0;                 // of the view
   ir::ExprId first_;
 };
 
@@ -228,8 +267,8 @@ class BoxMaker {
 
 std::optional<TmaBoxes> MakeTmaBoxes(ir::ExprBuilder& build, PassContext& context,
                                      const ir::View& global, const ir::View& shared, bool store,
-                                     ir::Loc loc) {
-  return BoxMaker(build, context, global, shared, store, loc).Make();
+                                     ir::Loc loc, bool multicast) {
+  return BoxMaker(build, context, global, shared, store, loc, multicast).Make();
 }
 
 }  // namespace choreo::passes

@@ -1,7 +1,8 @@
 // The boxes that one TMA copy is made of. A tile of swizzled panels takes one box a panel, an axis
-// longer than a box several. In: the views of both sides. Out: boxes that lie densely in shared
-// memory, with tensor maps added to the host part and the checks the launcher makes for them; or a
-// diagnostic that names what no box can express.
+// longer than a box several. Of a multicast each box is the part of one CTA of the cluster. In: the
+// views of both sides. Out: boxes that lie densely in shared memory, with tensor maps added to the
+// host part and the checks the launcher makes for them; or a diagnostic that names what no box can
+// express.
 #pragma once
 
 #include <optional>
@@ -15,6 +16,7 @@ struct TmaBox {
   int32_t map = 0;
   std::vector<ir::ExprId> at;  // in the tensor, outermost axis first
   ir::ExprId shared_index;     // first element in the shared storage
+  ir::Multicast multicast;     // of a part of the box for each CTA of the cluster
 };
 
 struct TmaBoxes {
@@ -24,6 +26,6 @@ struct TmaBoxes {
 
 std::optional<TmaBoxes> MakeTmaBoxes(ir::ExprBuilder& build, PassContext& context,
                                      const ir::View& global, const ir::View& shared, bool store,
-                                     ir::Loc loc);
+                                     ir::Loc loc, bool multicast = false);
 
 }  // namespace choreo::passes

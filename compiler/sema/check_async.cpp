@@ -139,6 +139,11 @@ void Checker::CheckTrigger(ast::StmtId id, const ast::Trigger& node) {
   } else {
     CheckEventOperand(node.event, "trigger");
   }
+  if (!event.is_error() && !node.after.empty() && event.root.valid() &&
+      events_.contains(event.root) && events_[event.root].cluster) {
+    Report(diag::kinds::ClusterEventAfter, file_.exprs[node.event].range,
+           result_.entities[event.root].name);
+  }
   std::vector<ast::ExprId> loads, operations;
   for (const ast::ExprId operand : node.after) {
     const Value value = Check(operand);

@@ -64,18 +64,44 @@ void Checker::CheckCovered(const ast::Attribute& attribute) {
   }
 }
 
+// cluster(n) or cluster(n, 1, 1)
+void Checker::CheckCluster(const ast::Attribute& attribute) {
+  const auto fail = [&](SourceRange range, const std::string& rule) {
+    Report(diag::kinds::AttributeArguments, range, "cluster", rule);
+  };
+  cluster_ = 1;
+  if (attribute.args.size() != 1 && attribute.args.size() != 3) {
+    return fail(attribute.name.range,
+                "it takes a number of CTAs: `cluster(n)` or `cluster(n, 1, 1)`");
+  }
+  constexpr const char* kAxes[] = {"x", "y", "z"};
+  for (size_t i = 0; i < attribute.args.size(); ++i) {
+    const SourceRange range = file_.exprs[attribute.args[i]].range;
+    const auto count = NeedConstant(attribute.args[i], "the size of a cluster");
+    if (!count) continue;
+    if (i > 0 && *count != 1) {
+      fail(range, fmt::format("{} CTAs along {}: the grid is folded into x, and so is a cluster; "
+                              "write `cluster(n)`",
+                              *count, kAxes[i]));
+    } else if (i == 0 && *count != 1 && *count != 2 && *count != 4 && *count != 8) {
+      fail(range, fmt::format("{} CTAs: a cluster has 1, 2, 4 or 8", *count));
+    } else if (i == 0) {
+      cluster_ = *count;
+    }
+  }
+}
+
 void Checker::CheckParallelAttributes(const ast::Parallel& node, bool outermost) {
-  const ast::Attribute *bounds = nullptr, *registers = nullptr, *covers = nullptr;
+  const ast::Attribute *bounds = nullptr, *registers = nullptr, *covers = nullptr,
+                       *cluster = nullptr;
   for (const ast::Attribute& attribute : node.attributes) {
     const std::string& name = attribute.name.text;
-    if (name == "cluster") {
-      Report(diag::kinds::NotSupportedYet, attribute.name.range, "the attribute `cluster`");
-      continue;
-    }
-    if (name != "launch_bounds" && name != "maxnreg" && name != "covers") {
-      diag::Builder builder = Report(diag::kinds::UnknownAttribute, attribute.name.range, name,
-                                     "`parallel` takes `launch_bounds`, `maxnreg` and `covers`");
-      Suggest(builder, attribute.name.range, name, {"launch_bounds", "maxnreg", "covers"});
+    if (name != "launch_bounds" && name != "maxnreg" && name != "covers" && name != "cluster") {
+      diag::Builder builder =
+          Report(diag::kinds::UnknownAttribute, attribute.name.range, name,
+                 "`parallel` takes `launch_bounds`, `maxnreg`, `covers` and `cluster`");
+      Suggest(builder, attribute.name.range, name,
+              {"launch_bounds", "maxnreg", "covers", "cluster"});
       continue;
     }
     if (!outermost) {
@@ -83,9 +109,10 @@ void Checker::CheckParallelAttributes(const ast::Parallel& node, bool outermost)
              "it belongs to the outermost `parallel`");
       continue;
     }
-    const ast::Attribute*& seen = name == "maxnreg"  ? registers
-                                  : name == "covers" ? covers
-                                                     : bounds;
+    const ast::Attribute*& seen = name == "maxnreg"   ? registers
+                                  : name == "covers"  ? covers
+                                  : name == "cluster" ? cluster
+                                                      : bounds;
     if (seen) {
       Report(diag::kinds::AttributeArguments, attribute.name.range, name, "it stands here twice");
       continue;
@@ -97,6 +124,10 @@ void Checker::CheckParallelAttributes(const ast::Parallel& node, bool outermost)
     }
     if (name == "covers") {
       CheckCovers(attribute);
+      continue;
+    }
+    if (name == "cluster") {
+      CheckCluster(attribute);
       continue;
     }
     const auto count = attribute.args.size() == 1

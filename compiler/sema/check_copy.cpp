@@ -130,8 +130,15 @@ void Checker::ReportInlineEvent(ast::ExprId id, const ast::TmaCopy& node) {
 Value Checker::CheckTmaCopy(ast::ExprId id, const ast::TmaCopy& node) {
   const std::string_view op = node.is_load ? "tma.load" : "tma.copy";
   const SourceRange range = file_.exprs[id].range;
+  const bool synchronous = node.multicast && cluster_ != 0 && !node.async;
+  if (node.multicast && cluster_ == 0) {
+    Report(diag::kinds::NeedsCluster, *node.multicast, "a multicast load");
+  } else if (synchronous) {
+    Report(diag::kinds::MulticastAsync, *node.multicast);
+  }
   Value tile = CheckCopyOperands(id, node.source, node.target, node.swizzle, op);
   if (tile.is_error()) return tile;
+  if (synchronous) return ErrorValue();
   const ast::StorageClass from = values_[node.source.value].type.storage;
   const bool loads =
       from == ast::StorageClass::Global && tile.type.storage == ast::StorageClass::Shared;

@@ -87,6 +87,9 @@ bool Checker::CheckStoragePlace(const ast::StorageDecl& node,
 
 void Checker::CheckStorageDecl(ast::StmtId id, const ast::StorageDecl& node) {
   const std::vector<Argument> dims = Arguments(node.dims);
+  if (node.is_cluster && cluster_ == 0) {
+    Report(diag::kinds::NeedsCluster, file_.stmts[id].range, "an event of the cluster");
+  }
   Value base;
   base.type.elem = node.type;
   base.type.storage = node.storage;
@@ -136,7 +139,8 @@ void Checker::CheckStorageDecl(ast::StmtId id, const ast::StorageDecl& node) {
       const SourceRange before = declarator.array_size.valid()
                                      ? file_.exprs[declarator.array_size].range
                                      : declarator.name.range;
-      events_[entity] = {before, declarator.init == ast::StorageDeclarator::Init::Ready};
+      events_[entity] = {before, declarator.init == ast::StorageDeclarator::Init::Ready,
+                         node.is_cluster};
     }
     declared.push_back(entity);
   }

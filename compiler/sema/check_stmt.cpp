@@ -46,6 +46,8 @@ void Checker::CheckStmt(ast::StmtId id) {
       CheckJump(id, "break");
     } else if (std::holds_alternative<ast::Continue>(node)) {
       CheckJump(id, "continue");
+    } else if (std::holds_alternative<ast::Return>(node)) {
+      CheckReturn(id);
     } else if (const auto* x = std::get_if<ast::Assert>(&node)) {
       CheckAssert(id, *x);
     } else if (const auto* x = std::get_if<ast::Apply>(&node)) {
@@ -285,6 +287,10 @@ void Checker::CheckWith(ast::StmtId id, const ast::With& node) {
 
 void Checker::CheckJump(ast::StmtId id, std::string_view word) {
   if (loop_depth_ == 0) Report(diag::kinds::JumpOutsideLoop, file_.stmts[id].range, word);
+}
+
+void Checker::CheckReturn(ast::StmtId id) {
+  if (cluster_ > 1) Report(diag::kinds::ClusterReturn, file_.stmts[id].range);
 }
 
 void Checker::CheckAssert(ast::StmtId, const ast::Assert& node) {

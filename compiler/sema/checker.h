@@ -186,6 +186,7 @@ class Checker {
   Value SliceValue(const ast::Iteration& iteration, const Value& over);
   void CheckWith(ast::StmtId id, const ast::With& node);
   void CheckJump(ast::StmtId id, std::string_view word);
+  void CheckReturn(ast::StmtId id);
   void CheckAssert(ast::StmtId id, const ast::Assert& node);
   void AssumeHolds(ast::ExprId condition);
   void CheckExprStmt(ast::StmtId id, const ast::ExprStmt& node);
@@ -218,6 +219,7 @@ class Checker {
   void CheckParallelAttributes(const ast::Parallel& node, bool outermost);
   void CheckLaunchBounds(const ast::Attribute& attribute);
   void CheckCovers(const ast::Attribute& attribute);
+  void CheckCluster(const ast::Attribute& attribute);
   void CheckCovered(const ast::Attribute& attribute);
   void CheckSchedule(ast::StmtId id, const ast::Attribute& attribute);
   void CheckStmtAttributes(ast::StmtId id);
@@ -281,6 +283,7 @@ class Checker {
   struct StorageInfo {       // of events
     SourceRange after_name;  // where `= ready` would stand
     bool ready = false;
+    bool cluster = false;
   };
 
   const ast::File& file_;
@@ -302,6 +305,7 @@ class Checker {
   int loop_depth_ = 0, inthreads_depth_ = 0, role_depth_ = 0, parallel_depth_ = 0;
   int loops_outside_role_ = 0;
   int64_t cta_threads_ = 1;
+  int64_t cluster_ = 0;  // CTAs of a cluster; 0: the attribute is missing
   std::vector<Role> roles_;
   std::optional<SourceRange> outer_parallel_;
   bool host_async_ = false;

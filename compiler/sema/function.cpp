@@ -100,6 +100,7 @@ void Checker::Walk(const ast::Function& function, ast::FunctionId id) {
   guards_ = {};
   loop_depth_ = inthreads_depth_ = role_depth_ = parallel_depth_ = loops_outside_role_ = 0;
   cta_threads_ = 1;
+  cluster_ = 0;
   roles_.clear();
   outer_parallel_.reset();
   host_async_ = false;

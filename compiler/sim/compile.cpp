@@ -259,6 +259,7 @@ class OpCompiler {
   void Compile(const ir::CpAsyncCommit&) { AddPlain(Code::CpAsyncCommit); }
   void Compile(const ir::CpAsyncWait&) { AddPlain(Code::CpAsyncWait); }
   void Compile(const ir::CtaBarrier&) { AddPlain(Code::CtaBarrier); }
+  void Compile(const ir::ClusterBarrier&) { AddPlain(Code::ClusterBarrier); }
   // An op with one s32 operand.
   void CompileWith(Code code, ir::ExprId operand) {
     const uint32_t begin = exprs_.BeginOp();
@@ -305,6 +306,14 @@ class OpCompiler {
   void Compile(const ir::MbarrierInit&) { AddPlain(Code::MbarrierInit); }
   void Compile(const ir::FenceMbarrierInit&) { AddPlain(Code::FenceMbarrierInit); }
   void Compile(const ir::MbarrierArrive& op) { CompileWith(Code::MbarrierArrive, op.slot); }
+  void Compile(const ir::MbarrierArriveCluster& op) {
+    const uint32_t begin = exprs_.BeginOp();
+    const Slot slot = exprs_.CompileAs(op.slot, Elem::kS32);
+    const Slot rank = exprs_.CompileAs(op.rank, Elem::kS32);
+    FlatOp& flat = Add(Code::MbarrierArriveCluster, begin);
+    flat.slot[0] = slot;
+    flat.slot[1] = rank;
+  }
   void Compile(const ir::MbarrierExpectTx& op) { CompileWith(Code::MbarrierExpectTx, op.slot); }
   void Compile(const ir::MbarrierWait& op) {
     const uint32_t begin = exprs_.BeginOp();

@@ -4,12 +4,14 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <random>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "ir/ir.h"
+#include "sim/cluster.h"
 #include "sim/cover.h"
 #include "sim/finding.h"
 #include "sim/mbarrier.h"
@@ -81,9 +83,13 @@ struct WarpGroup {
   uint32_t registers = 0;  // a thread, by setmaxnreg
 };
 
+struct Cluster;
+
 struct Cta {
   Execution* launch = nullptr;
+  Cluster* cluster = nullptr;
   uint32_t id = 0;
+  uint32_t rank = 0;  // in the cluster
   std::array<int32_t, 3> index{};
   std::vector<uint8_t> shared;
   std::vector<uint8_t> shared_poison;  // a byte a byte; 1: never written
@@ -93,10 +99,9 @@ struct Cta {
   std::array<Barrier, 16> barriers{};
   Mbarriers mbarriers;
   TmaEngine tma;
+  std::vector<Visit> visits;    // the last arrival of each warp of other CTAs
   uint32_t free_registers = 0;  // given back by setmaxnreg
   std::vector<WarpGroup> groups;
-  std::mt19937_64 random;
-  uint32_t next = 0;  // agent in turn
   Timeline* timeline = nullptr;
   uint64_t slice_end = ~uint64_t{0};  // modelled time up to which a warp may run
   uint64_t registers_time = 0;        // modelled, when setmaxnreg last gave some back
@@ -107,8 +112,24 @@ struct Cta {
   ir::Loc Loc(const Warp& w) const { return launch->LocOf(w.pc); }
 };
 
-// Executes all warps of the CTA at `index` to their end (or to a deadlock, which sets launch.stop).
-void RunCta(Execution& launch, uint32_t id, std::array<int32_t, 3> index, const RegFile& registers);
+// CTAs that run together and reach each other's shared memory; without clusters, one.
+struct Cluster {
+  std::deque<Cta> ctas;       // by rank
+  std::vector<Agent> agents;  // of all of them
+  ClusterBarrier barrier;
+  Multicasts multicasts;
+  std::mt19937_64 random;
+  uint32_t next = 0;  // agent in turn
+
+  uint32_t first_id() const { return ctas.front().id; }
+  bool Has(uint32_t cta) const { return cta >= first_id() && cta - first_id() < ctas.size(); }
+  const Cta& Of(uint32_t cta) const { return ctas[cta - first_id()]; }
+};
+
+// Executes all warps of the cluster whose first CTA is `id`, at `index`, to their end (or to a
+// deadlock, which sets launch.stop).
+void RunCluster(Execution& launch, uint32_t id, std::array<int32_t, 3> index,
+                const RegFile& registers);
 
 // ---- the parts of the machine, by file ----
 
@@ -148,7 +169,7 @@ void Free(Cta& cta, Barrier& barrier);
 
 // deadlock.cpp. No warp can run: frees barriers whose missing warps exited (a finding), else
 // reports a deadlock.
-void ResolveStall(Cta& cta);
+void ResolveStall(Cluster& cluster);
 
 // exec_registers.cpp
 void InitRegisters(Cta& cta);

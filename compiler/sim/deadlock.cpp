@@ -1,6 +1,7 @@
 // No warp can run and nothing is in flight: what everyone waits for, and where it should have come
 // from.
 #include <algorithm>
+#include <bitset>
 
 #include "sim/cta.h"
 
@@ -37,6 +38,12 @@ std::string WhatItWaitsFor(const Cta& cta, const Warp& w) {
       return fmt::format("generation {} of {} ({})", generation, SlotName(cta, wait.slot),
                          MbarrierState(cta, wait.slot));
     }
+    case Waiting::Cluster: {
+      size_t warps = 0;
+      for (const Cta& other : cta.cluster->ctas) warps += other.warps.size();
+      return fmt::format("the barrier of the cluster ({} of {} warps arrived)",
+                         cta.cluster->barrier.waiting.size(), warps);
+    }
     case Waiting::Registers: {
       const auto& node = std::get<ir::SetMaxNReg>(*cta.program().ops[w.pc].node);
       const uint32_t more =
@@ -67,9 +74,9 @@ std::string Describe(const Cta& cta, uint32_t warps) {
     }
     warps &= ~same;
     const bool one = (same & (same - 1)) == 0;
-    text += fmt::format("{}{}{} wait{} for {} at {}", text.empty() ? "" : "; ", WarpSetName(same),
-                        w.role == nullptr ? "" : fmt::format(" ({})", w.role->name), one ? "s" : "",
-                        what, At(cta.Loc(w)));
+    text += fmt::format("{}{}{}{} wait{} for {} at {}", text.empty() ? "" : "; ", WarpSetName(same),
+                        w.role == nullptr ? "" : fmt::format(" ({})", w.role->name), RankName(cta),
+                        one ? "s" : "", what, At(cta.Loc(w)));
   }
   return text;
 }
@@ -114,38 +121,66 @@ ir::Loc Origin(const Cta& cta, const Warp& w) {
   if (w.waiting == Waiting::Mbarrier) {
     const ir::StorageId event = cta.mbarriers[w.pending_waits[0].slot].event;
     const uint32_t first = cta.mbarriers.FirstOf(event);
-    uint32_t arrivers = 0;
+    std::bitset<256> arrivers;
     uint32_t last = 0;
     for (uint32_t id = first; id < cta.mbarriers.size() && cta.mbarriers[id].event == event; ++id) {
       arrivers |= cta.mbarriers[id].arrivers;
       last = std::max(last, cta.mbarriers[id].last_op);
     }
-    for (const Warp& other : cta.warps) {
-      const bool brings = ((arrivers >> other.index) & 1u) != 0;
-      if (brings && !other.exited && other.pc != w.pc) return cta.Loc(other);
+    for (const Cta& from : cta.cluster->ctas) {
+      for (const Warp& other : from.warps) {
+        const bool brings = arrivers.test(from.rank * kLanes + other.index);
+        if (brings && !other.exited && other.pc != w.pc) return cta.Loc(other);
+      }
     }
     if (last != 0) return cta.launch->LocOf(last);
   }
   ir::Loc loc;
-  for (const Warp& other : cta.warps) {
-    if (!other.exited && other.pc != w.pc) loc = cta.Loc(other);
+  for (const Cta& from : cta.cluster->ctas) {
+    for (const Warp& other : from.warps) {
+      if (!other.exited && other.pc != w.pc) loc = cta.Loc(other);
+    }
   }
   return loc;
 }
 
+struct Stall {
+  uint32_t exited = 0, blocked = 0;  // warps
+};
+Stall StallOf(const Cta& cta) {
+  Stall stall;
+  for (const Warp& w : cta.warps) (w.exited ? stall.exited : stall.blocked) |= 1u << w.index;
+  return stall;
+}
+
 }  // namespace
 
-void ResolveStall(Cta& cta) {
-  uint32_t exited = 0;
-  uint32_t blocked = 0;
-  for (const Warp& w : cta.warps) (w.exited ? exited : blocked) |= 1u << w.index;
-  if (FreeAbandonedBarrier(cta, blocked, exited)) return;
-  cta.launch->stop = true;
-  if (ReportMissingBytes(cta)) return;
-  const Warp& first = cta.warps[static_cast<size_t>(__builtin_ctz(blocked))];
-  std::string text = Describe(cta, blocked);
-  if (exited != 0) text += fmt::format("; {} exited", WarpSetName(exited));
-  cta.findings().Add(kinds::SimDeadlock, cta.Loc(first), Origin(cta, first), text);
+void ResolveStall(Cluster& cluster) {
+  for (Cta& cta : cluster.ctas) {
+    const Stall stall = StallOf(cta);
+    if (FreeAbandonedBarrier(cta, stall.blocked, stall.exited)) return;
+  }
+  cluster.ctas.front().launch->stop = true;
+  for (Cta& cta : cluster.ctas) {
+    if (ReportMissingBytes(cta)) return;
+  }
+  const Warp* first = nullptr;
+  std::string text;
+  for (const Cta& cta : cluster.ctas) {
+    const Stall stall = StallOf(cta);
+    if (stall.blocked != 0) {
+      const Warp& w = cta.warps[static_cast<size_t>(__builtin_ctz(stall.blocked))];
+      // At the kernel's end they only wait for those that do not come to it.
+      if (first == nullptr || first->waiting == Waiting::Cluster) first = &w;
+      text += fmt::format("{}{}", text.empty() ? "" : "; ", Describe(cta, stall.blocked));
+    }
+    if (stall.exited != 0) {
+      text += fmt::format("{}{}{} exited", text.empty() ? "" : "; ", WarpSetName(stall.exited),
+                          RankName(cta));
+    }
+  }
+  Cta& cta = *first->cta;
+  cta.findings().Add(kinds::SimDeadlock, cta.Loc(*first), Origin(cta, *first), text);
 }
 
 }  // namespace choreo::sim

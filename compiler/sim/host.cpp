@@ -237,6 +237,14 @@ class Binder {
       host::check_grid(kernel_.name.c_str(), kAxes[axis], std::max<int64_t>(result_.grid[axis], 0));
       result_.empty = result_.empty || result_.grid[axis] <= 0;
     }
+    if (!result_.empty) {
+      // In tile state the grid has not been made yet.
+      int64_t ctas = result_.grid[0];
+      for (size_t i = 0; !kernel_.host.grid[0] && i < result_.block_bounds.size(); ++i) {
+        ctas *= result_.block_bounds[i];
+      }
+      host::check_cluster(kernel_.name.c_str(), ctas, kernel_.host.cluster);
+    }
     result_.registers = std::move(w.regs);
   }
 

@@ -172,6 +172,9 @@ bool ExecutePipeline(Warp& w, const FlatOp& op) {
     case Code::MbarrierArrive:
       ExecMbarrierArrive(w, op);
       return true;
+    case Code::MbarrierArriveCluster:
+      ExecMbarrierArriveCluster(w, op);
+      return true;
     case Code::MbarrierExpectTx:
       ExecMbarrierExpectTx(w, op);
       return true;
@@ -239,6 +242,9 @@ bool Execute(Warp& w, const FlatOp& op) {
       const auto& host = cta.launch->kernel->host;
       return ArriveAtBarrier(w, 0, static_cast<uint32_t>(host.threads), true);
     }
+    case Code::ClusterBarrier:
+      ArriveAtClusterBarrier(w);
+      return false;
     case Code::NamedBarrier:
       return ArriveAtNamedBarrier(w, op, NodeOf<ir::NamedBarrierSync>(op).threads, true);
     case Code::NamedBarrierArrive:
@@ -305,6 +311,7 @@ void RunWarp(Warp& w, uint64_t quantum) {
       CheckStoresAtExit(w);
       if (w.cta->timeline != nullptr) w.cta->timeline->Exited(w);
       w.exited = true;
+      LeaveCluster(w);
       return;
     }
     if (w.active != 0 || op.code == Code::LoopTest) {
@@ -327,13 +334,24 @@ void RunWarp(Warp& w, uint64_t quantum) {
   }
 }
 
-std::string WarpName(const Warp& w) {
-  const std::string name = fmt::format("warp {}", w.index);
-  return w.role == nullptr ? name : fmt::format("{} ({})", name, w.role->name);
+std::string RankName(const Cta& cta) {
+  const bool alone = cta.cluster == nullptr || cta.cluster->ctas.size() == 1;
+  return alone ? "" : fmt::format(" of rank {}", cta.rank);
 }
+
+namespace {
+
+// With the role, and the rank in a cluster.
+std::string Placed(const Warp& w, const std::string& name) {
+  const std::string role = w.role == nullptr ? "" : fmt::format(" ({})", w.role->name);
+  return name + role + RankName(*w.cta);
+}
+
+}  // namespace
+
+std::string WarpName(const Warp& w) { return Placed(w, fmt::format("warp {}", w.index)); }
 std::string LaneName(const Warp& w, uint32_t lane) {
-  const std::string name = fmt::format("warp {} lane {}", w.index, lane);
-  return w.role == nullptr ? name : fmt::format("{} ({})", name, w.role->name);
+  return Placed(w, fmt::format("warp {} lane {}", w.index, lane));
 }
 std::string WarpSetName(uint32_t set) {
   std::string text = __builtin_popcount(set) == 1 ? "warp " : "warps ";

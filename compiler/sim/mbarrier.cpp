@@ -25,24 +25,24 @@ uint32_t RingOf(const Cta& cta, uint32_t id) {
 
 // The arrivals of a thread take the slots in turn, and none of its phases completes without it. It
 // may arrive several times in one phase.
-void CheckArrivalOrder(Warp& w, uint32_t lane, uint32_t id) {
-  Cta& cta = *w.cta;
+void CheckArrivalOrder(Warp& w, uint32_t lane, Cta& cta, uint32_t id) {
   const MbarrierSlot& slot = cta.mbarriers[id];
   const ir::Storage& event = EventOf(cta, slot);
-  Arrivals& mine = w.arrivals[id][lane];
-  uint32_t& last = w.last_slot[RingOf(cta, id)][lane];
+  const size_t of_rank = cta.rank * cta.mbarriers.size();
+  Arrivals& mine = w.arrivals[of_rank + id][lane];
+  uint32_t& last = w.last_slot[of_rank + RingOf(cta, id)][lane];
   const bool again = mine.phases != 0 && mine.last_phase == slot.phase;
   const auto slots = static_cast<uint32_t>(event.array_size);
   const uint32_t expected = last % slots;  // `last` is one more than the slot, or 0 at first
   if (event.slot_names.empty() && !(again && last == slot.index + 1) && slot.index != expected) {
     cta.findings().Add(
-        kinds::SimWrongGeneration, cta.Loc(w), event.loc,
+        kinds::SimWrongGeneration, w.cta->Loc(w), event.loc,
         fmt::format("{} arrives at {}, but its next arrival is at slot {}: an order is the number "
                     "of this path's earlier triggers",
                     LaneName(w, lane), SlotName(cta, id), expected));
   } else if (!again && slot.phase != mine.phases) {
     cta.findings().Add(
-        kinds::SimWrongGeneration, cta.Loc(w), cta.launch->LocOf(slot.last_op),
+        kinds::SimWrongGeneration, w.cta->Loc(w), cta.launch->LocOf(slot.last_op),
         fmt::format(
             "{} arrives at {} for generation {}, but that is at generation {}: the arrivals "
             "of others completed it without this one",
@@ -157,27 +157,27 @@ void CompleteIfDone(Cta& cta, uint32_t id) {
   Wake(cta, id);
 }
 
-void ArriveLane(Warp& w, uint32_t lane, uint32_t id, const Knowledge& released, int64_t bytes) {
-  Cta& cta = *w.cta;
+void ArriveLane(Warp& w, uint32_t lane, Cta& cta, uint32_t id, const Knowledge& released,
+                int64_t bytes) {
   MbarrierSlot& slot = cta.mbarriers[id];
-  CheckArrivalOrder(w, lane, id);
+  CheckArrivalOrder(w, lane, cta, id);
   slot.current.Join(released);
   slot.last_time = std::max(slot.last_time, w.time);
   slot.last_op = w.pc;
   slot.last_warp = w.index;
-  slot.arrivers |= 1u << w.index;
+  slot.arrivers.set(w.cta->rank * kLanes + w.index);
   if (bytes != 0) {
     slot.expect_op = w.pc;
     slot.bytes += bytes;
     if (slot.bytes > kMaxBytes) {
-      cta.findings().Add(kinds::SimTransactionBytes, cta.Loc(w), {},
+      cta.findings().Add(kinds::SimTransactionBytes, w.cta->Loc(w), {},
                          fmt::format("{} bytes are announced for one generation of {}, but an "
                                      "mbarrier counts to {}",
                                      slot.bytes, SlotName(cta, id), kMaxBytes));
     }
   }
   if (slot.pending == 0) {
-    cta.findings().Add(kinds::SimMbarrierCount, cta.Loc(w), cta.launch->LocOf(slot.init_op),
+    cta.findings().Add(kinds::SimMbarrierCount, w.cta->Loc(w), cta.launch->LocOf(slot.init_op),
                        fmt::format("{} arrives at {}, but generation {} has all its {} arrivals",
                                    LaneName(w, lane), SlotName(cta, id),
                                    GenerationOf(cta, slot, slot.phase), slot.count));
@@ -192,9 +192,7 @@ void Arrive(Warp& w, Slot operand, ir::StorageId event, int64_t bytes) {
   const uint32_t lanes = w.active & ~CheckPoison(w, operand, w.active, "an mbarrier's slot");
   const Knowledge released = Release(w);
   for (uint32_t l = 0; l < kLanes; ++l) {
-    if (((lanes >> l) & 1u) == 0) continue;
-    const uint32_t id = UsableSlot(w, l, event, index[l]);
-    if (id != kNoSlot) ArriveLane(w, l, id, released, bytes);
+    if ((lanes >> l) & 1u) ArriveAtSlot(w, l, *w.cta, event, index[l], released, bytes);
   }
 }
 
@@ -219,24 +217,29 @@ void Mbarriers::Reset(const ir::Kernel& kernel) {
 std::string SlotName(const Cta& cta, uint32_t id) {
   const MbarrierSlot& slot = cta.mbarriers[id];
   const ir::Storage& event = EventOf(cta, slot);
-  if (event.array_size == 1) return fmt::format("`{}`", event.name);
+  if (event.array_size == 1) return fmt::format("`{}`{}", event.name, RankName(cta));
   std::istringstream names(event.slot_names);
   std::string name;
   for (uint32_t i = 0; i <= slot.index && names >> name; ++i) {
-    if (i == slot.index) return fmt::format("`{}`", name);
+    if (i == slot.index) return fmt::format("`{}`{}", name, RankName(cta));
   }
-  return fmt::format("slot {} of `{}`", slot.index, event.name);
+  return fmt::format("slot {} of `{}`{}", slot.index, event.name, RankName(cta));
 }
 
 int64_t GenerationOf(const Cta& cta, const MbarrierSlot& slot, int64_t phase) {
   return phase + (EventOf(cta, slot).ready ? 1 : 0);
 }
 
-uint32_t UsableSlot(Warp& w, uint32_t lane, ir::StorageId event_id, int32_t index) {
-  Cta& cta = *w.cta;
+void ArriveAtSlot(Warp& w, uint32_t lane, Cta& cta, ir::StorageId event, int32_t slot,
+                  const Knowledge& released, int64_t bytes) {
+  const uint32_t id = UsableSlot(w, lane, cta, event, slot);
+  if (id != kNoSlot) ArriveLane(w, lane, cta, id, released, bytes);
+}
+
+uint32_t UsableSlot(Warp& w, uint32_t lane, Cta& cta, ir::StorageId event_id, int32_t index) {
   const ir::Storage& event = cta.launch->kernel->storages[event_id];
   if (index < 0 || index >= event.array_size) {
-    cta.findings().Add(kinds::SimOutOfBounds, cta.Loc(w), event.loc, index, event.name, 0,
+    cta.findings().Add(kinds::SimOutOfBounds, w.cta->Loc(w), event.loc, index, event.name, 0,
                        event.array_size - 1);
     return kNoSlot;
   }
@@ -244,7 +247,7 @@ uint32_t UsableSlot(Warp& w, uint32_t lane, ir::StorageId event_id, int32_t inde
   const MbarrierSlot& slot = cta.mbarriers[id];
   const auto report = [&](const char* what) {
     const ir::Loc other = slot.count == 0 ? event.loc : cta.launch->LocOf(slot.init_op);
-    cta.findings().Add(kinds::SimMbarrierInit, cta.Loc(w), other,
+    cta.findings().Add(kinds::SimMbarrierInit, w.cta->Loc(w), other,
                        fmt::format("{} uses {}, {}", LaneName(w, lane), SlotName(cta, id), what));
   };
   if (slot.count == 0) {
@@ -254,8 +257,11 @@ uint32_t UsableSlot(Warp& w, uint32_t lane, ir::StorageId event_id, int32_t inde
   }
   if (slot.init_epoch == 0) {
     report("whose initialisation no `fence.mbarrier_init` followed");
-  } else if (!OrderedAfter(w, lane, slot.init_warp, slot.init_lanes, slot.init_epoch, false)) {
-    report("whose initialisation is not ordered before it by a barrier of the CTA");
+  } else if (!OrderedAfter(w, lane, cta.warps[slot.init_warp], slot.init_lanes, slot.init_epoch,
+                           false)) {
+    report(&cta == w.cta ? "whose initialisation is not ordered before it by a barrier of the CTA"
+                         : "whose initialisation is not ordered before it by a barrier of the "
+                           "cluster");
   }
   return id;
 }
@@ -312,7 +318,7 @@ bool ExecMbarrierWait(Warp& w, const FlatOp& op) {
   w.pending_waits.clear();
   for (uint32_t l = 0; l < kLanes; ++l) {
     if (((lanes >> l) & 1u) == 0) continue;
-    const uint32_t id = UsableSlot(w, l, node.event, index[l]);
+    const uint32_t id = UsableSlot(w, l, cta, node.event, index[l]);
     if (id == kNoSlot) continue;
     const auto bit = static_cast<uint32_t>(parity[l] & 1);
     PendingWait wait{id, bit, 1u << l, CheckWaitOrder(w, l, id, bit)};

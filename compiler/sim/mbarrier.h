@@ -3,6 +3,7 @@
 // phase, who waited for it, and so finds what only an unlucky schedule would show.
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -39,7 +40,7 @@ struct MbarrierSlot {
 
   uint32_t last_op = 0, last_warp = 0;  // of the last arrival
   uint32_t expect_op = 0;               // of the last arrival with bytes
-  uint32_t arrivers = 0;                // warps that ever arrived
+  std::bitset<256> arrivers;            // warps that ever arrived; 32 a rank of the cluster
 
   uint64_t last_time = 0, done_time = 0;  // modelled: of what came last; of the last completion
 };
@@ -64,13 +65,17 @@ void ExecMbarrierExpectTx(Warp& w, const FlatOp& op);
 // False: the warp blocks until the phases have completed.
 bool ExecMbarrierWait(Warp& w, const FlatOp& op);
 
-// The slot that a lane's operand names; kNoSlot (reported) if there is none or it is not usable.
-uint32_t UsableSlot(Warp& w, uint32_t lane, ir::StorageId event, int32_t slot);
+// The slot of `cta` that a lane's operand names; kNoSlot (reported) if there is none or it is not
+// usable.
+uint32_t UsableSlot(Warp& w, uint32_t lane, Cta& cta, ir::StorageId event, int32_t slot);
+// A lane's arrival at a slot of a CTA of its cluster, which tells `released`.
+void ArriveAtSlot(Warp& w, uint32_t lane, Cta& cta, ir::StorageId event, int32_t slot,
+                  const Knowledge& released, int64_t bytes = 0);
 // `bytes` of a load that `issued_by` issued in phase `issued_in` have come.
 void CompleteBytes(Cta& cta, uint32_t slot, int64_t bytes, uint32_t issued_in, uint32_t load_op,
                    uint64_t time);
 
-// "`kf`", of a ring "slot 1 of `kf`".
+// "`kf`", of a ring "slot 1 of `kf`"; in a cluster with the rank.
 std::string SlotName(const Cta& cta, uint32_t slot);
 // The generation that a phase of the slot is: one more where generation 0 is given.
 int64_t GenerationOf(const Cta& cta, const MbarrierSlot& slot, int64_t phase);

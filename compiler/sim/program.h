@@ -52,6 +52,7 @@ enum class Code : uint8_t {
   CpAsyncCommit,
   CpAsyncWait,
   CtaBarrier,
+  ClusterBarrier,
   NamedBarrier,
   NamedBarrierArrive,
   NamedBarrierVote,  // slot[0]: the id; slot[1]: what each lane says; slot[2]: the result
@@ -60,6 +61,7 @@ enum class Code : uint8_t {
   MbarrierInit,
   FenceMbarrierInit,
   MbarrierArrive,
+  MbarrierArriveCluster,  // slot[0]: the mbarrier's slot; slot[1]: the rank
   MbarrierExpectTx,
   MbarrierWait,
   TmaLoad,

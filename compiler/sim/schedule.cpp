@@ -1,11 +1,14 @@
-// The agents of a CTA, its warps and the TMA engine, in turn or at random.
-#include <optional>
+// The agents of a cluster, warps and TMA engines of its CTAs, in turn or at random.
+#include <array>
+#include <deque>
 
 #include "sim/cta.h"
 #include "support/check.h"
 
 namespace choreo::sim {
 namespace {
+
+constexpr size_t kMostCtas = 8;  // of a cluster
 
 void InitWarp(Cta& cta, Warp& w, uint32_t index, const RegFile& registers) {
   const Program& program = cta.program();
@@ -17,8 +20,9 @@ void InitWarp(Cta& cta, Warp& w, uint32_t index, const RegFile& registers) {
   w.valid = left >= kLanes ? kAllLanes : (1u << left) - 1;
   w.active = w.valid;
   w.waits.resize(cta.mbarriers.size());
-  w.arrivals.resize(cta.mbarriers.size());
-  w.last_slot.resize(cta.mbarriers.size());
+  const auto ctas = static_cast<size_t>(cta.launch->kernel->host.cluster);
+  w.arrivals.resize(ctas * cta.mbarriers.size());
+  w.last_slot.resize(ctas * cta.mbarriers.size());
   w.frags.resize(cta.launch->kernel->storages.size());
   const auto set = [&](Slot slot, auto value) {
     for (int l = 0; l < kLanes; ++l) w.regs.At<int32_t>(slot)[l] = value(l);
@@ -32,97 +36,176 @@ void InitWarp(Cta& cta, Warp& w, uint32_t index, const RegFile& registers) {
   }
 }
 
+// What can run: of each CTA its warps, and behind them its TMA engine.
+class Runnable {
+ public:
+  explicit Runnable(Cluster& cluster)
+      : cluster_(cluster), agents_(static_cast<uint32_t>(cluster.ctas.front().warps.size()) + 1) {
+    for (const Cta& cta : cluster.ctas) {
+      uint64_t& runs = of_cta_[cta.rank];
+      for (const Warp& w : cta.warps) {
+        alive_ = alive_ || !w.exited;
+        if (!w.exited && w.waiting == Waiting::No) runs |= uint64_t{1} << w.index;
+      }
+      if (!cta.tma.queue.empty()) runs |= uint64_t{1} << (agents_ - 1);
+      count_ += static_cast<uint64_t>(__builtin_popcountll(runs));
+    }
+  }
+
+  bool alive() const { return alive_; }  // some warp has not exited
+  uint64_t count() const { return count_; }
+  uint32_t agents() const { return agents_ * static_cast<uint32_t>(cluster_.ctas.size()); }
+  bool Has(uint32_t agent) const {
+    return ((of_cta_[agent / agents_] >> agent % agents_) & 1u) != 0;
+  }
+  // The one with `before` others in front of it.
+  uint32_t Pick(uint64_t before) const {
+    uint32_t rank = 0;
+    for (uint64_t here; before >= (here = Count(rank)); ++rank) before -= here;
+    uint64_t runs = of_cta_[rank];
+    while (before-- != 0) runs &= runs - 1;
+    return rank * agents_ + static_cast<uint32_t>(__builtin_ctzll(runs));
+  }
+  Cta& CtaOf(uint32_t agent) const { return cluster_.ctas[agent / agents_]; }
+  Warp* WarpOf(uint32_t agent) const {  // null: the TMA engine
+    const uint32_t index = agent % agents_;
+    return index + 1 == agents_ ? nullptr : &CtaOf(agent).warps[index];
+  }
+
+ private:
+  uint64_t Count(uint32_t rank) const {
+    return static_cast<uint64_t>(__builtin_popcountll(of_cta_[rank]));
+  }
+
+  Cluster& cluster_;
+  uint32_t agents_;
+  std::array<uint64_t, kMostCtas> of_cta_{};  // bit sets
+  uint64_t count_ = 0;
+  bool alive_ = false;
+};
+
 // By modelled time: the agent that is furthest behind.
-void StepInTime(Cta& cta, uint64_t runnable) {
+void StepInTime(Cluster& cluster, const Runnable& runnable) {
   constexpr uint64_t kNever = ~uint64_t{0};
   uint64_t first = kNever;
-  uint32_t agent = 0;
-  for (const Warp& w : cta.warps) {
-    if (((runnable >> w.index) & 1u) == 0 || w.time >= first) continue;
-    first = w.time;
-    agent = w.index;
+  Warp* next = nullptr;
+  for (uint32_t agent = 0; agent < runnable.agents(); ++agent) {
+    Warp* w = runnable.WarpOf(agent);
+    if (w == nullptr || !runnable.Has(agent) || w->time >= first) continue;
+    first = w->time;
+    next = w;
   }
-  if (!cta.tma.queue.empty() && cta.tma.queue.front().lands <= first) {
-    return LandTmaLoad(cta, 0);  // loads land in the order of their issue
+  for (Cta& cta : cluster.ctas) {
+    if (!cta.tma.queue.empty() && cta.tma.queue.front().lands <= first) {
+      return LandTmaLoad(cta, 0);  // loads land in the order of their issue
+    }
   }
-  cta.slice_end = first + Cycles::kSlice;
-  RunWarp(cta.warps[agent], kNever);
+  next->cta->slice_end = first + Cycles::kSlice;
+  RunWarp(*next, kNever);
 }
 
-// Lets one agent run: a warp or the TMA engine. False: all warps have exited.
-bool Step(Cta& cta) {
-  const auto warps = static_cast<uint32_t>(cta.warps.size());
-  const uint32_t engine = warps;
-  uint64_t runnable = 0;
-  bool alive = false;
-  for (const Warp& w : cta.warps) {
-    alive = alive || !w.exited;
-    if (!w.exited && w.waiting == Waiting::No) runnable |= uint64_t{1} << w.index;
-  }
-  if (!alive) return false;
-  if (!cta.tma.queue.empty()) runnable |= uint64_t{1} << engine;
-  if (runnable == 0) {
-    ResolveStall(cta);
+// Lets one agent run: a warp or a TMA engine. False: all warps have exited.
+bool Step(Cluster& cluster) {
+  const Runnable runnable(cluster);
+  if (!runnable.alive()) return false;
+  if (runnable.count() == 0) {
+    ResolveStall(cluster);
     return true;
   }
-  if (cta.timeline != nullptr) {
-    StepInTime(cta, runnable);
+  if (cluster.ctas.front().timeline != nullptr) {
+    StepInTime(cluster, runnable);
     return true;
   }
-  if (cta.launch->options.schedule_seed != 0) {
-    uint64_t pick = cta.random() % static_cast<uint64_t>(__builtin_popcountll(runnable));
-    while (pick-- != 0) runnable &= runnable - 1;
-    const auto agent = static_cast<uint32_t>(__builtin_ctzll(runnable));
-    if (agent == engine) {
-      LandTmaLoad(cta, cta.random() % cta.tma.queue.size());
+  if (cluster.ctas.front().launch->options.schedule_seed != 0) {
+    const uint32_t agent = runnable.Pick(cluster.random() % runnable.count());
+    if (Warp* w = runnable.WarpOf(agent)) {
+      RunWarp(*w, 1 + cluster.random() % 8);
     } else {
-      RunWarp(cta.warps[agent], 1 + cta.random() % 8);
+      Cta& cta = runnable.CtaOf(agent);
+      LandTmaLoad(cta, cluster.random() % cta.tma.queue.size());
     }
     return true;
   }
-  while (((runnable >> cta.next) & 1u) == 0) cta.next = (cta.next + 1) % (warps + 1);
-  if (cta.next == engine) {
-    while (!cta.tma.queue.empty()) LandTmaLoad(cta, 0);
+  while (!runnable.Has(cluster.next)) cluster.next = (cluster.next + 1) % runnable.agents();
+  if (Warp* w = runnable.WarpOf(cluster.next)) {
+    RunWarp(*w, ~uint64_t{0});
   } else {
-    RunWarp(cta.warps[cta.next], ~uint64_t{0});
+    Cta& cta = runnable.CtaOf(cluster.next);
+    while (!cta.tma.queue.empty()) LandTmaLoad(cta, 0);
   }
-  cta.next = (cta.next + 1) % (warps + 1);
+  cluster.next = (cluster.next + 1) % runnable.agents();
   return true;
 }
 
-}  // namespace
-
-void RunCta(Execution& launch, uint32_t id, std::array<int32_t, 3> index,
-            const RegFile& registers) {
-  Cta cta;
+void InitCta(Cluster& cluster, Execution& launch, uint32_t id, std::array<int32_t, 3> index,
+             const RegFile& registers) {
+  Cta& cta = cluster.ctas.emplace_back();
   cta.launch = &launch;
+  cta.cluster = &cluster;
+  cta.rank = static_cast<uint32_t>(cluster.ctas.size()) - 1;
   cta.id = id;
   cta.index = index;
   const auto shared_bytes = static_cast<size_t>(launch.kernel->host.shared_bytes);
   cta.shared.assign(shared_bytes, 0);
   cta.shared_poison.assign(shared_bytes, 1);
   cta.shadow.Reset(shared_bytes);
-  cta.random.seed(launch.options.schedule_seed * 0x9e3779b97f4a7c15ull + id);
   const auto threads = static_cast<uint32_t>(launch.kernel->host.threads);
   const uint32_t warps = (threads + kLanes - 1) / kLanes;
   CHOREO_CHECK(warps >= 1 && warps <= 32, "a CTA of {} threads", threads);
   cta.warps.resize(warps);
   cta.groups.resize((warps + kWarpsPerGroup - 1) / kWarpsPerGroup);
   cta.mbarriers.Reset(*launch.kernel);
-  cta.agents.Reset(warps, static_cast<uint32_t>(cta.groups.size()),
+  cta.agents.Reset(cluster.agents, warps, static_cast<uint32_t>(cta.groups.size()),
                    static_cast<uint32_t>(cta.mbarriers.size()));
   InitRegisters(cta);
   for (uint32_t i = 0; i < warps; ++i) InitWarp(cta, cta.warps[i], i, registers);
+}
 
-  std::optional<Timeline> timeline;
-  if (launch.options.trace != nullptr && launch.options.trace_cta == id) {
-    cta.timeline = &timeline.emplace(*launch.module, cta, *launch.options.trace);
+// Of all CTAs of a cluster, since they wait for one another; the trace asked for is that of one.
+class Timelines {
+ public:
+  Timelines(Execution& launch, Cluster& cluster) {
+    if (launch.options.trace == nullptr ||
+        !cluster.Has(static_cast<uint32_t>(launch.options.trace_cta))) {
+      return;
+    }
+    for (Cta& cta : cluster.ctas) {
+      Trace& trace =
+          cta.id == launch.options.trace_cta ? *launch.options.trace : others_.emplace_back();
+      cta.timeline = &timelines_.emplace_back(*launch.module, cta, trace);
+    }
   }
-  while (!launch.stop && Step(cta)) {
+  void Finish() {
+    for (Timeline& timeline : timelines_) timeline.Finish();
   }
-  if (!launch.stop) CheckLoadsAtEnd(cta);
-  if (timeline) timeline->Finish();
-  cta.shadow.FreeAll(launch.records);
+
+ private:
+  std::deque<Trace> others_;
+  std::deque<Timeline> timelines_;
+};
+
+}  // namespace
+
+void RunCluster(Execution& launch, uint32_t id, std::array<int32_t, 3> index,
+                const RegFile& registers) {
+  Cluster cluster;
+  for (int32_t rank = 0; rank < launch.kernel->host.cluster; ++rank) {
+    InitCta(cluster, launch, id + static_cast<uint32_t>(rank),
+            {index[0] + rank, index[1], index[2]}, registers);
+  }
+  cluster.random.seed(launch.options.schedule_seed * 0x9e3779b97f4a7c15ull + id);
+  Timelines timelines(launch, cluster);
+  while (!launch.stop && Step(cluster)) {
+  }
+  if (!launch.stop) {
+    for (Cta& cta : cluster.ctas) {
+      CheckLoadsAtEnd(cta);
+      CheckVisitsAtEnd(cta);
+    }
+    cluster.multicasts.CheckCounts(cluster);
+  }
+  timelines.Finish();
+  for (Cta& cta : cluster.ctas) cta.shadow.FreeAll(launch.records);
 }
 
 }  // namespace choreo::sim

@@ -18,8 +18,9 @@ Order OrderFor(const Warp& w, uint32_t lane, Access kind, const Record& record) 
   if (IsAsync(record.kind)) {
     return Seen(w, lane, record.agent) >= record.epoch ? Order::Ordered : Order::Unordered;
   }
+  const Warp& other = w.cta->cluster->Of(record.cta).warps[record.agent];
   const auto after = [&](bool fenced) {
-    return OrderedAfter(w, lane, record.agent, record.lanes, record.epoch, fenced);
+    return OrderedAfter(w, lane, other, record.lanes, record.epoch, fenced);
   };
   if (!ThroughAsyncProxy(kind)) return after(false) ? Order::Ordered : Order::Unordered;
   if (after(true)) return Order::Ordered;
@@ -29,7 +30,7 @@ Order OrderFor(const Warp& w, uint32_t lane, Access kind, const Record& record) 
 // Whether the recorded access happens before the one that warp `w` makes now.
 Order OrderOf(const Warp& w, const AccessInfo& access, const Record& record) {
   const Cta& cta = *w.cta;
-  if (record.cta != cta.id) return Order::Unordered;
+  if (!cta.cluster->Has(record.cta)) return Order::Unordered;
   if (record.kind == Access::CopyInFlight || record.kind == Access::LoadInFlight) {
     return Order::InFlight;
   }
@@ -54,14 +55,16 @@ std::string AgentName(const Cta& cta, const Record& record) {
   }
   const Agent& agent = cta.agents[record.agent];
   if (agent.kind == AgentKind::Mma) {
-    return fmt::format("the tensor core (warpgroup {})", agent.index);
+    return fmt::format("the tensor core (warpgroup {}){}", agent.index, RankName(cta));
   }
   return fmt::format("TMA for {}", LaneName(cta.warps[record.warp],
                                             static_cast<uint32_t>(__builtin_ctz(record.lanes))));
 }
 
 std::string AgentName(const Warp& w, const AccessInfo& access) {
-  if (access.mma) return fmt::format("the tensor core (warpgroup {})", access.group);
+  if (access.mma) {
+    return fmt::format("the tensor core (warpgroup {}){}", access.group, RankName(*w.cta));
+  }
   const std::string lane = LaneName(w, access.lane);
   return ThroughAsyncProxy(access.kind) ? "TMA for " + lane : lane;
 }
@@ -76,8 +79,8 @@ void Report(Warp& w, const AccessInfo& access, const Record& record, Order order
   const ir::Loc other = cta.launch->LocOf(record.op);
   std::string self = AgentName(w, access);
   std::string agent;
-  if (record.cta == cta.id) {
-    agent = AgentName(cta, record);
+  if (cta.cluster->Has(record.cta)) {
+    agent = AgentName(cta.cluster->Of(record.cta), record);
   } else {
     // Its components are no longer known.
     self += fmt::format(" of CTA {}", cta.id);
@@ -200,7 +203,7 @@ void LandCopy(Warp& w, uint32_t lane, uint32_t op, uint32_t& head, uint16_t byte
   }
 }
 
-void LandLoad(Cta& cta, uint32_t number, uint32_t agent, uint32_t epoch, uint32_t& head) {
+void LandLoad(const Cta& cta, uint32_t number, uint32_t agent, uint32_t epoch, uint32_t& head) {
   RecordPool& pool = cta.launch->records;
   for (uint32_t id = head; id != 0; id = pool[id].next) {
     Record& record = pool[id];

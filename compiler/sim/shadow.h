@@ -119,8 +119,8 @@ void CheckCell(Warp& w, const AccessInfo& access, uint32_t& head, uint16_t bytes
                std::string_view storage);
 // The copy of `lane` at op `op` has landed: its in-flight record becomes an ordinary write of now.
 void LandCopy(Warp& w, uint32_t lane, uint32_t op, uint32_t& head, uint16_t bytes);
-// The TMA load of this number has landed: its record is ordered before whoever sees `epoch` of
-// `agent`.
-void LandLoad(Cta& cta, uint32_t number, uint32_t agent, uint32_t epoch, uint32_t& head);
+// The TMA load of this number of CTA `cta` has landed: its record is ordered before whoever sees
+// `epoch` of `agent`.
+void LandLoad(const Cta& cta, uint32_t number, uint32_t agent, uint32_t epoch, uint32_t& head);
 
 }  // namespace choreo::sim

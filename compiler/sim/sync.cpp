@@ -88,16 +88,15 @@ uint32_t Seen(const Warp& w, uint32_t lane, uint32_t component) {
   return Lookup(w, lane, component, &Knowledge::seen);
 }
 
-bool OrderedAfter(const Warp& w, uint32_t lane, uint32_t warp, uint32_t lanes, uint32_t epoch,
+bool OrderedAfter(const Warp& w, uint32_t lane, const Warp& other, uint32_t lanes, uint32_t epoch,
                   bool fenced) {
   const auto clock = fenced ? &Knowledge::fenced : &Knowledge::seen;
-  if (Lookup(w, lane, w.cta->agents.Warp(warp), clock) >= epoch) return true;
-  const Warp& other = w.cta->warps[warp];
+  if (Lookup(w, lane, other.cta->agents.Warp(other.index), clock) >= epoch) return true;
   // What the warp issues together is ordered after its own accesses once they are fenced.
-  if (lane == kWholeWarp && warp == w.index) return !fenced || w.fenced >= epoch;
+  if (lane == kWholeWarp && &other == &w) return !fenced || w.fenced >= epoch;
   for (uint32_t left = lanes; left != 0; left &= left - 1) {
     const auto l = static_cast<uint32_t>(__builtin_ctz(left));
-    if (warp == w.index && l == lane) {  // its own
+    if (&other == &w && l == lane) {  // its own
       if (fenced && w.lane_fenced[l] < epoch) return false;
       continue;
     }

@@ -26,9 +26,9 @@ void Join(Cta& cta, uint32_t warps, uint32_t to, const Knowledge& more);
 inline constexpr uint32_t kWholeWarp = kLanes;
 
 uint32_t Seen(const Warp& w, uint32_t lane, uint32_t component);
-// Whether lane `lane` of `w` is ordered after ordinary accesses of `lanes` of `warp` at `epoch`;
+// Whether lane `lane` of `w` is ordered after ordinary accesses of `lanes` of `other` at `epoch`;
 // with `fenced`: also for accesses through the async proxy.
-bool OrderedAfter(const Warp& w, uint32_t lane, uint32_t warp, uint32_t lanes, uint32_t epoch,
+bool OrderedAfter(const Warp& w, uint32_t lane, const Warp& other, uint32_t lanes, uint32_t epoch,
                   bool fenced);
 
 // The component of a thread's stores (or of its own accesses).

@@ -133,13 +133,54 @@ BulkStores& StoresOf(Warp& w, uint32_t lane) {
 }
 
 // Phases complete in order: the last one that an op loads for stands for its earlier ones.
-void NoteIssue(const Warp& w, uint32_t lane, const TmaLoad& load) {
-  auto& issues = w.cta->tma.last_issues;
+void NoteIssue(const Warp& w, uint32_t lane, const TmaLoad& load, Cta& to, uint32_t phase) {
+  auto& issues = to.tma.last_issues;
   const auto known = std::find_if(issues.begin(), issues.end(), [&](const LastIssue& issue) {
-    return issue.op == load.op && issue.slot == load.slot;
+    return issue.op == load.op && issue.slot == load.slot && issue.warp == &w;
   });
   LastIssue& issue = known == issues.end() ? issues.emplace_back() : *known;
-  issue = {load.op, load.slot, load.phase, w.index, lane};
+  issue = {load.op, load.slot, phase, &w, lane};
+}
+
+// The CTAs that a load brings its box to.
+std::vector<Cta*> TargetsOf(Cta& cta, const ir::TmaLoadBox& node) {
+  if (!node.multicast) return {&cta};
+  std::vector<Cta*> all;
+  for (Cta& other : cta.cluster->ctas) all.push_back(&other);
+  return all;
+}
+
+// Moves a multicast's box, named for rank 0, to the part of the CTA that issues it.
+void TakePart(Warp& w, uint32_t lane, const ir::TmaLoadBox& node, uint32_t shared_offset,
+              TmaLoad& load) {
+  Cta& cta = *w.cta;
+  cta.cluster->multicasts.Note(w, lane, {load.at, shared_offset, load.slot});
+  const ir::TensorMap& map = cta.launch->kernel->host.maps[static_cast<size_t>(node.map)];
+  const auto axis = static_cast<size_t>(node.multicast.axis);
+  auto bytes = static_cast<uint32_t>(node.multicast.rows *
+                                     Bytes(cta.launch->kernel->storages[node.dst].elem));
+  for (size_t i = axis + 1; i < map.box.size(); ++i) bytes *= static_cast<uint32_t>(map.box[i]);
+  load.at[axis] += static_cast<int32_t>(cta.rank) * node.multicast.rows;
+  load.shared_offset = shared_offset + cta.rank * bytes;
+}
+
+// The box is written from now on, at any time, and its bytes are completed.
+void Announce(Warp& w, uint32_t lane, Cta& to, TmaLoad& load, const Box& box) {
+  AccessInfo access;
+  access.kind = Access::LoadInFlight;
+  access.lane = lane;
+  access.agent = to.agents.Slot(load.slot);
+  access.epoch = load.number;
+  const std::string_view name = to.launch->NameOf(load.node->dst);
+  box.ForEachChunk(load.shared_offset, [&](uint32_t at, uint32_t) {
+    CheckCell(w, access, to.shadow.Head(at), 0xffff, name);
+    std::memset(to.shared_poison.data() + at, 1, kChunk);
+  });
+  const uint32_t phase = to.mbarriers[load.slot].phase;
+  load.phases.push_back(phase);
+  // The mbarrier's phase cannot complete before the load was issued.
+  to.mbarriers[load.slot].current.seen.Raise(w.cta->agents.Progress(w.index), w.clock);
+  NoteIssue(w, lane, load, to, phase);
 }
 
 void IssueLoad(Warp& w, const FlatOp& op, uint32_t lane, uint32_t slot) {
@@ -155,29 +196,24 @@ void IssueLoad(Warp& w, const FlatOp& op, uint32_t lane, uint32_t slot) {
   load.op = w.pc;
   load.shared_offset = dst.shared_offset;
   load.slot = slot;
-  load.phase = cta.mbarriers[slot].phase;
-
+  load.issuer = &w;
+  if (node.multicast) TakePart(w, lane, node, dst.shared_offset, load);
+  if (load.shared_offset + box.bytes() > cta.shared.size()) return;  // reported: it cannot be right
+  for (Cta* to : TargetsOf(cta, node)) {
+    if (to != &cta && HasExited(w, *to, w.pc)) return;
+    Announce(w, lane, *to, load, box);
+  }
   AccessInfo access;
-  access.kind = Access::LoadInFlight;
+  access.kind = Access::AsyncRead;
   access.lane = lane;
   access.agent = cta.agents.Slot(slot);
-  access.epoch = load.number;
-  const std::string_view name = cta.launch->NameOf(node.dst);
-  box.ForEachChunk(dst.shared_offset, [&](uint32_t at, uint32_t) {
-    CheckCell(w, access, cta.shadow.Head(at), 0xffff, name);
-    std::memset(cta.shared_poison.data() + at, 1, kChunk);
-  });
-  access.kind = Access::AsyncRead;
-  access.epoch = load.phase + 1;
+  access.epoch = cta.mbarriers[slot].phase + 1;
   TrackGlobal(w, access, box);
-  // The mbarrier's phase cannot complete before the load was issued.
-  Clock& progress = cta.mbarriers[slot].current.seen;
-  progress.Raise(cta.agents.Progress(w.index), w.clock);
   ++w.clock;
   if (cta.timeline != nullptr) {
-    load.lands = cta.timeline->Copy(w, true, box.bytes(), std::string(name));
+    load.lands =
+        cta.timeline->Copy(w, true, box.bytes(), std::string(cta.launch->NameOf(node.dst)));
   }
-  NoteIssue(w, lane, load);
   cta.tma.queue.push_back(std::move(load));
 }
 
@@ -232,8 +268,13 @@ void ExecTmaLoad(Warp& w, const FlatOp& op) {
   lanes &= ~CheckPoison(w, op.slot[1], lanes, "an mbarrier's slot");
   for (; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(lanes));
-    const uint32_t slot = UsableSlot(w, lane, node.event, w.regs.At<int32_t>(op.slot[1])[lane]);
-    if (slot != kNoSlot) IssueLoad(w, op, lane, slot);
+    uint32_t slot = kNoSlot;
+    bool usable = true;
+    for (Cta* to : TargetsOf(*w.cta, node)) {
+      slot = UsableSlot(w, lane, *to, node.event, w.regs.At<int32_t>(op.slot[1])[lane]);
+      usable = usable && slot != kNoSlot;
+    }
+    if (usable) IssueLoad(w, op, lane, slot);
   }
 }
 
@@ -296,8 +337,7 @@ void CheckLoadsAtEnd(Cta& cta) {
     const auto& node = std::get<ir::TmaLoadBox>(*cta.program().ops[issue.op].node);
     cta.findings().Add(kinds::SimLoadNotAwaited, cta.launch->LocOf(issue.op),
                        cta.launch->kernel->storages[slot.event].loc,
-                       std::string(cta.launch->NameOf(node.dst)),
-                       LaneName(cta.warps[issue.warp], issue.lane),
+                       std::string(cta.launch->NameOf(node.dst)), LaneName(*issue.warp, issue.lane),
                        GenerationOf(cta, slot, issue.phase), SlotName(cta, issue.slot));
   }
 }
@@ -310,14 +350,19 @@ void LandTmaLoad(Cta& cta, size_t place) {
   box.ForEachRow([&](uint32_t byte, const uint8_t* data, uint32_t bytes) {
     std::memcpy(&dense[byte], data, bytes);
   });
-  const uint32_t agent = cta.agents.Slot(load.slot);
-  const uint32_t epoch = cta.mbarriers[load.slot].phase + 1;
-  box.ForEachChunk(load.shared_offset, [&](uint32_t shared, uint32_t byte) {
-    std::memcpy(&cta.shared[shared], &dense[byte], kChunk);
-    std::memset(&cta.shared_poison[shared], 0, kChunk);
-    LandLoad(cta, load.number, agent, epoch, cta.shadow.Head(shared));
-  });
-  CompleteBytes(cta, load.slot, box.bytes(), load.phase, load.op, load.lands);
+  size_t target = 0;
+  for (Cta* to : TargetsOf(cta, *load.node)) {
+    const uint32_t phase = load.phases[target++];
+    if (to != &cta && HasExited(*load.issuer, *to, load.op)) continue;
+    const uint32_t agent = to->agents.Slot(load.slot);
+    const uint32_t epoch = to->mbarriers[load.slot].phase + 1;
+    box.ForEachChunk(load.shared_offset, [&](uint32_t shared, uint32_t byte) {
+      std::memcpy(&to->shared[shared], &dense[byte], kChunk);
+      std::memset(&to->shared_poison[shared], 0, kChunk);
+      LandLoad(cta, load.number, agent, epoch, to->shadow.Head(shared));
+    });
+    CompleteBytes(*to, load.slot, box.bytes(), phase, load.op, load.lands);
+  }
 }
 
 }  // namespace choreo::sim

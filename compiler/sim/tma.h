@@ -23,15 +23,17 @@ struct TmaLoad {  // issued, not landed
   std::vector<int32_t> at;     // coordinates in the tensor
   uint32_t shared_offset = 0;  // of the box
   uint32_t slot = 0;
-  uint32_t phase = 0;  // of the slot at issue
-  uint64_t lands = 0;  // modelled time
+  std::vector<uint32_t> phases;  // of the slot at issue; of a multicast by rank, else of this CTA
+  uint64_t lands = 0;            // modelled time
+  Warp* issuer = nullptr;
 };
 
 struct LastIssue {  // of the loads that one op issued on one mbarrier
   uint32_t op = 0;
   uint32_t slot = 0;
   uint32_t phase = 0;
-  uint32_t warp = 0, lane = 0;  // that issued it
+  const Warp* warp = nullptr;  // that issued it
+  uint32_t lane = 0;
 };
 
 struct TmaEngine {

@@ -70,7 +70,7 @@ struct Arrivals {
   uint32_t last_phase = 0;  // if any
 };
 
-enum class Waiting : uint8_t { No, Barrier, Collective, Mbarrier, Registers };
+enum class Waiting : uint8_t { No, Barrier, Collective, Mbarrier, Registers, Cluster };
 
 struct Warp {
   Cta* cta = nullptr;
@@ -101,7 +101,8 @@ struct Warp {
   // Components of single threads; 0: none made yet.
   std::array<uint32_t, kLanes> thread_agent{}, store_read_agent{}, store_write_agent{};
 
-  // By slot; for waits the first slot of each event counts.
+  // By slot; for waits the first slot of each event counts. Of arrivals, those of all CTAs of the
+  // cluster, by rank.
   std::vector<std::array<uint32_t, kLanes>> waits;
   std::vector<std::array<Arrivals, kLanes>> arrivals;
   std::vector<std::array<uint32_t, kLanes>> last_slot;  // by event, + 1: where it arrived last

@@ -49,6 +49,33 @@ TEST(PipelinesTest, GemmAtEveryTripCount) {
   }
 }
 
+// Clusters: parts that the CTAs load for each other, slots that all of them give back.
+TEST(PipelinesTest, GemmInClusters) {
+  for (const char* ctas : {"1", "2", "4"}) {
+    const auto compiled = CompileFile("tests/kernels/gemm_cluster.co", {{"CLUSTER", ctas}});
+    ASSERT_TRUE(compiled);
+    for (const int64_t k : {64, 128, 192, 448, 200}) {
+      ExpectSame(*compiled, "gemm",
+                 {MakeTensor(Elem::kBf16, {400, k}, 1), MakeTensor(Elem::kBf16, {160, k}, 2),
+                  MakeTensor(Elem::kBf16, {400, 160}, 3)},
+                 0.01, 3);
+    }
+  }
+}
+
+TEST(PipelinesTest, ProductsInClusters) {
+  for (const char* ctas : {"2", "8"}) {
+    const auto compiled = CompileFile("tests/kernels/products_cluster.co", {{"CLUSTER", ctas}});
+    ASSERT_TRUE(compiled);
+    for (const int64_t columns : {64, 128, 320}) {
+      ExpectSame(*compiled, "products",
+                 {MakeTensor(Elem::kF32, {200, columns}, 1), MakeTensor(Elem::kF32, {8, columns}, 2),
+                  MakeTensor(Elem::kF32, {8, 200}, 3)},
+                 1e-3, 3);
+    }
+  }
+}
+
 // A consumer that stops releasing after `limit` tiles, which no analysis can know, blocks both
 // roles.
 TEST(PipelinesTest, DeadlocksAreFoundInBothStates) {

@@ -8,6 +8,7 @@
 #include "choreo/device/fragment.h"
 #include "choreo/device/shared.h"
 #include "choreo/ptx/barrier.h"
+#include "choreo/ptx/cluster.h"
 #include "choreo/ptx/vote.h"
 #include "choreo/ptx/cp_async.h"
 #include "choreo/ptx/fence.h"

@@ -18,6 +18,11 @@ __device__ __forceinline__ void fence_proxy_async_shared_cta() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
+// PTX ISA, "fence.acq_rel.cluster": among the threads of the cluster.
+__device__ __forceinline__ void fence_acq_rel_cluster() {
+  asm volatile("fence.acq_rel.cluster;" ::: "memory");
+}
+
 // PTX ISA, "fence.mbarrier_init": earlier mbarrier.init are seen by the async proxy and the
 // cluster.
 __device__ __forceinline__ void fence_mbarrier_init() {
