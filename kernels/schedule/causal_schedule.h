@@ -18,10 +18,10 @@
 
 namespace schedule {
 
-// CHOREO_SCHED_FIXED_COST, or the default.
-inline int64_t FixedCostFromEnvironment() {
+// CHOREO_SCHED_FIXED_COST, or what the kernel wants otherwise.
+inline int64_t FixedCostFromEnvironment(int64_t otherwise = kDefaultFixedCost) {
   const char* text = std::getenv("CHOREO_SCHED_FIXED_COST");
-  if (text == nullptr || *text == '\0') return kDefaultFixedCost;
+  if (text == nullptr || *text == '\0') return otherwise;
   const std::string_view value = text;
   int64_t cost = 0;
   const auto [end, code] = std::from_chars(value.data(), value.data() + value.size(), cost);

@@ -1,12 +1,13 @@
 // The launcher of a persistent kernel as the harness wants it: a callable on views and a stream.
-// In: launch(q, k, v, o, tasks, bins, stream), the rows of a query tile, the CTAs and the
-// order of their lists. Out:
+// In: launch(q, k, v, o, tasks, bins, stream), the query rows of a task, the number of lists and
+// their order. Out:
 // each call launches the kernel with the task lists of its shape, which are built and uploaded
 // once. Must hold: nothing is launched for a shape without tasks.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "../../schedule/schedule_cache.h"
@@ -17,14 +18,22 @@
 
 namespace attention {
 
+// What a task is: so many query rows, computed by so many CTAs together (a cluster). Its cost is
+// that of schedule/causal_schedule.h, with this fixed part unless the environment says otherwise.
+struct Tasks {
+  int64_t rows;
+  int64_t ctas = 1;
+  int64_t fixed_cost = schedule::kDefaultFixedCost;
+};
+
 template <class Launch>
 class PersistentAttend {
  public:
-  PersistentAttend(Launch launch, int64_t block_m, int64_t ctas, int64_t fixed_cost,
+  PersistentAttend(Launch launch, int64_t task_rows, int64_t bins, int64_t fixed_cost,
                    schedule::Order order)
       : launch_(std::move(launch)),
-        block_m_(block_m),
-        ctas_(ctas),
+        task_rows_(task_rows),
+        bins_(bins),
         fixed_cost_(fixed_cost),
         order_(order) {}
 
@@ -44,31 +53,38 @@ class PersistentAttend {
  private:
   // The cache goes on holding what it gives, so the lists outlive the kernels that read them.
   auto Lists(int64_t batch, int64_t heads, int64_t seq, choreo::Stream stream) const {
-    return cache_->Get({batch, heads, choreo::cdiv(seq, block_m_)}, ctas_, fixed_cost_, order_,
+    return cache_->Get({batch, heads, choreo::cdiv(seq, task_rows_)}, bins_, fixed_cost_, order_,
                        stream);
   }
 
   Launch launch_;
-  int64_t block_m_, ctas_, fixed_cost_;
+  int64_t task_rows_, bins_, fixed_cost_;
   schedule::Order order_;
   std::shared_ptr<schedule::ScheduleCache> cache_ = std::make_shared<schedule::ScheduleCache>();
 };
 
 namespace internal {
 
-inline int64_t FixedCostWanted() {
+inline int64_t FixedCostWanted(const Tasks& tasks) {
   try {
-    return schedule::FixedCostFromEnvironment();
+    return schedule::FixedCostFromEnvironment(tasks.fixed_cost);
   } catch (const choreo::error& e) {
     throw UsageError(e.what());
   }
 }
 
-inline int64_t CtasWanted(const Options& options) {
+// One list for all CTAs that compute a task together.
+inline int64_t BinsWanted(const Options& options, const Tasks& tasks) {
   constexpr int64_t kSimulated = 4;  // several tasks a CTA already at small shapes
-  if (options.ctas > 0) return options.ctas;
+  if (options.ctas > 0) {
+    if (options.ctas % tasks.ctas != 0) {
+      throw UsageError("--ctas " + std::to_string(options.ctas) + ": this kernel runs clusters of " +
+                       std::to_string(tasks.ctas) + " CTAs");
+    }
+    return options.ctas / tasks.ctas;
+  }
   const choreo::Device device = choreo::current_device();
-  return device.simulated ? kSimulated : device.sm_count;
+  return (device.simulated ? kSimulated : device.sm_count) / tasks.ctas;
 }
 
 }  // namespace internal
