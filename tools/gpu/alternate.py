@@ -68,7 +68,8 @@ class TorchPeer:
         if seq not in self.inputs:
             self.inputs[seq] = self.attention.make_inputs(
                 self.args.batch, self.args.heads, seq, self.args.dim,
-                self.attention.ELEMENTS[self.args.element])
+                self.attention.ELEMENTS[self.args.element],
+                limits={"q": self.args.spread, "k": self.args.spread, "v": 1.0})
         q, k, v = self.inputs[seq]
         return self.peer.prepare(q, k, v), (q, k, v)
 
@@ -86,7 +87,7 @@ class TorchPeer:
 def kernel(item, args):
     """NAME=BINARY [OPTION...]"""
     name, command = item.split("=", 1)
-    return KernelProcess(name, command, args.batch, args.heads, args.timeout)
+    return KernelProcess(name, f"{command} --spread {args.spread:g}", args.batch, args.heads, args.timeout)
 
 
 def lists_text(result):
@@ -222,6 +223,7 @@ def main():
     parser.add_argument("--heads", type=int, default=32)
     parser.add_argument("--dim", type=int, default=128)
     parser.add_argument("--element", choices=("bf16", "f16"), default="bf16")
+    parser.add_argument("--spread", type=float, default=2.0, help="Q and K are uniform within plus and minus this")
     parser.add_argument("--seqs", default="4096,8192,16384")
     parser.add_argument("--regimes", default="sustained,burst")
     parser.add_argument("--rounds", type=int, default=3)

@@ -4,6 +4,7 @@
 
 #include "../../harness/inputs.h"
 #include "../inputs.co.h"
+#include "options.h"
 
 namespace attention {
 
@@ -13,7 +14,8 @@ using harness::GenerateTensor;
 using harness::ParallelFor;
 using harness::Tensor;
 
-inline constexpr Tensor kQ{INPUT_TENSOR_Q, 2.0f}, kK{INPUT_TENSOR_K, 2.0f},
+inline constexpr Tensor kQ{INPUT_TENSOR_Q, kSpread}, kK{INPUT_TENSOR_K, kSpread},
     kV{INPUT_TENSOR_V, 1.0f};
+constexpr Tensor Within(Tensor tensor, float spread) { return {tensor.number, spread}; }
 
 }  // namespace attention

@@ -3,10 +3,12 @@
 // An option wins over the environment, the environment over the defaults of the target.
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "../../harness/command_line.h"
@@ -18,6 +20,8 @@ using harness::kMaxExtent;
 using harness::UsageError;
 
 inline constexpr int64_t kMaxCtas = int64_t{1} << 20;
+// Q and K are uniform within this, unless the driver is told otherwise.
+inline constexpr float kSpread = 2.0f;
 
 struct Options {
   int64_t batch = -1, heads = -1, kv_heads = -1;  // -1: the default of the target
@@ -28,6 +32,7 @@ struct Options {
   schedule::Order order = schedule::Order::Sections;  // of its task lists
   int64_t offset = 0;
   uint32_t seed = 42;
+  float spread = kSpread;
   std::string json;
   bool timing = true, verify = true, graph = false, help = false;
 };
@@ -39,6 +44,7 @@ struct ShapeDefaults {
 
 struct Shape {
   int64_t batch, heads, kv_heads, seq, dim;
+  float spread = kSpread;  // Q and K are uniform between -spread and spread
   int64_t rows() const { return batch * seq * heads; }
   int64_t kv_rows() const { return batch * seq * kv_heads; }
   double flops() const { return 2.0 * batch * heads * double(seq) * seq * dim; }
@@ -70,6 +76,7 @@ inline std::string UsageText(const std::string& kernel, Grid grid = Grid::OneTil
          "  --kv-heads N      key and value heads (as --heads)\n"
          "  --seq N[,N...]    sequence lengths (4096,8192,16384; simulator: 512)\n"
          "  --seed N          seed of the inputs (42)\n"
+         "  --spread X        Q and K are uniform between -X and X (2); V is, between -1 and 1\n"
          "  --warmup N        launches before each timed round (50)\n"
          "  --repeat N        timed launches a round, back to back (200)\n"
          "  --rounds N        timed rounds; the median is reported (3)\n"
@@ -107,6 +114,15 @@ inline schedule::Order ParseOrder(const std::string& where, std::string_view tex
   throw UsageError(where + ": `" + std::string(text) + "` is neither `sections` nor `pairs`");
 }
 
+inline float ParseSpread(const std::string& where, std::string_view text) {
+  float spread = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), spread);
+  if (code != std::errc() || end != text.data() + text.size() || !(spread > 0 && spread <= 64)) {
+    throw UsageError(where + ": `" + std::string(text) + "` is not a number above 0, up to 64");
+  }
+  return spread;
+}
+
 inline void ApplyOption(Options& options, const harness::CommandOption& option, Grid grid) {
   const std::string where = "option `" + std::string(option.name) + "`";
   int64_t seed = options.seed;
@@ -123,7 +139,9 @@ inline void ApplyOption(Options& options, const harness::CommandOption& option, 
       {"--check-streams", &options.check_streams, 0, 1'000'000},
       {"--offset", &options.offset, 0, 4096},
   };
-  if (option.name == "--seq") {
+  if (option.name == "--spread") {
+    options.spread = ParseSpread(where, harness::Required(where, option.value));
+  } else if (option.name == "--seq") {
     options.seqs = harness::ParseIntegers(where, harness::Required(where, option.value));
   } else if (option.name == "--json") {
     options.json = std::string(harness::Required(where, option.value));
@@ -168,7 +186,7 @@ inline Options ParseOptions(int argc, char** argv, Grid grid = Grid::OneTileEach
 inline Shape MakeShape(const Options& options, const ShapeDefaults& defaults, int64_t seq,
                        int64_t dim) {
   Shape shape{options.batch < 0 ? defaults.batch : options.batch,
-              options.heads < 0 ? defaults.heads : options.heads, options.kv_heads, seq, dim};
+              options.heads < 0 ? defaults.heads : options.heads, options.kv_heads, seq, dim, options.spread};
   if (shape.kv_heads < 0) shape.kv_heads = shape.heads;
   if (shape.kv_heads == 0 ? shape.heads != 0 : shape.heads % shape.kv_heads != 0) {
     throw UsageError("--heads " + std::to_string(shape.heads) +

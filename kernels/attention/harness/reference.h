@@ -153,12 +153,12 @@ Verification VerifyHead(const Shape& shape, uint32_t seed, std::span<const T> ou
   const std::vector<int64_t> rows = ChooseRows(shape, batch * shape.heads + head);
   const int64_t kv_head = head / (shape.heads / shape.kv_heads);
   const int64_t count = rows.back() + 1;
-  const auto keys = GenerateHead<T>(shape, seed, kK, batch, kv_head, count);
+  const auto keys = GenerateHead<T>(shape, seed, Within(kK, shape.spread), batch, kv_head, count);
   const auto values = GenerateHead<T>(shape, seed, kV, batch, kv_head, count);
   std::vector<float> q(shape.dim);
   for (const int64_t s : rows) {
     const int64_t row = (batch * shape.seq + s) * shape.heads + head;
-    GenerateRow<T>(seed, kQ, row, shape.dim,
+    GenerateRow<T>(seed, Within(kQ, shape.spread), row, shape.dim,
                    [&](int64_t col, T value) { q[col] = static_cast<float>(value); });
     const auto want = ReferenceRow(q.data(), keys.data(), values.data(), s, shape.dim);
     CompareRow(out.data() + row * shape.dim, want, {batch, s, head, 0}, result);

@@ -47,8 +47,8 @@ class Session {
     if constexpr (requires { attend_.Plan(shape_, stream_); }) {
       report_.Scheduled(shape_, attend_.Plan(shape_, stream_));
     }
-    Prepare(q_, kQ, shape_.rows(), options_.offset);
-    Prepare(k_, kK, shape_.kv_rows(), 0);
+    Prepare(q_, Within(kQ, shape_.spread), shape_.rows(), options_.offset);
+    Prepare(k_, Within(kK, shape_.spread), shape_.kv_rows(), 0);
     Prepare(v_, kV, shape_.kv_rows(), 0);
     if (options_.graph) {
       Launch();
