@@ -152,7 +152,7 @@ TEST(CodegenAsyncTest, ClustersReachOtherCtas) {
                               "3));\n"));
   EXPECT_THAT(text, HasSubstr("ptx::mbarrier_wait_parity_acquire_cluster("
                               "choreo::shared_address(one), 0);\n"));
-  EXPECT_THAT(text, HasSubstr("cluster_rank * 4096, &y_map, 1, 2, 3, cluster_rank * 2,"));
+  EXPECT_THAT(text, HasSubstr("cluster_rank * 512, &y_map, 1, 2, 3, cluster_rank * 2, i,"));
   EXPECT_THAT(text, HasSubstr(", 0xf);\n"));
 }
 
