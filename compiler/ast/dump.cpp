@@ -39,7 +39,9 @@ class Dumper {
   }
   void operator()(const StorageDecl& n) {
     std::string text = fmt::format("{} ", Spelling(n.storage));
-    text += n.is_cluster ? "cluster event" : n.is_event ? "event" : fmt::format("{} [{}]", Spelling(n.type), List(n.dims));
+    text += n.is_cluster ? "cluster event"
+            : n.is_event ? "event"
+                         : fmt::format("{} [{}]", Spelling(n.type), List(n.dims));
     for (size_t i = 0; i < n.declarators.size(); ++i) {
       const StorageDeclarator& d = n.declarators[i];
       text += fmt::format("{} {}", i > 0 ? "," : "", d.name.text);

@@ -115,9 +115,12 @@ std::string OpPrinter::Box(int32_t map, const std::vector<ir::ExprId>& at,
                            ir::Multicast part) const {
   std::string text = fmt::format("&{}", device_.maps[static_cast<size_t>(map)]);
   for (size_t axis = at.size(); axis > 0; --axis) {
-    text += ", " + exprs_.Print(at[axis - 1]);
-    if (part && static_cast<size_t>(part.axis) == axis - 1) {
-      text += fmt::format(" + {} * {}", device_.cluster_rank, part.rows);
+    const bool parted = part && static_cast<size_t>(part.axis) == axis - 1;
+    const bool zero = ir::AsInt(kernel_, at[axis - 1]) == 0;
+    text += ", ";
+    if (!parted || !zero) text += exprs_.Print(at[axis - 1]);
+    if (parted) {
+      text += fmt::format("{}{} * {}", zero ? "" : " + ", device_.cluster_rank, part.rows);
     }
   }
   return text;

@@ -133,6 +133,29 @@ TEST(CodegenAsyncTest, BoxesAreLoadedInnermostCoordinateFirst) {
                     "&y_map, 1, 2, 3, 4, i,\n      choreo::shared_address(one), policy);")));
 }
 
+TEST(CodegenAsyncTest, ClustersReachOtherCtas) {
+  const std::string text = Cuda(Kernel(
+      "barrier.cluster mbarrier.arrive.cluster event=$one slot=0 rank=lane() "
+      "mbarrier.arrive.cluster event=$full slot=1 rank=3 cluster_scope=true "
+      "mbarrier.wait event=$one slot=0 parity=0 cluster_scope=true "
+      "tma.load.box map=1 at=[%i, 0, 3, 2, 1] dst=$y_s dst_index=0 event=$one slot=0 policy=none "
+      "multicast=(axis=1 rows=2)",
+      "cluster=4 async=false"));
+  EXPECT_THAT(text, HasSubstr("__global__ void __cluster_dims__(4, 1, 1) __launch_bounds__("));
+  EXPECT_THAT(text,
+              HasSubstr("const int cluster_rank = static_cast<int>(ptx::cluster_ctarank());\n"));
+  EXPECT_THAT(text, HasSubstr("  ptx::barrier_cluster_sync();\n"
+                              "  ptx::mbarrier_arrive_cluster(ptx::mapa_shared_cluster("
+                              "choreo::shared_address(one), lane));\n"));
+  EXPECT_THAT(text, HasSubstr("ptx::mbarrier_arrive_cluster_release(\n"
+                              "      ptx::mapa_shared_cluster(choreo::shared_address(full + 1), "
+                              "3));\n"));
+  EXPECT_THAT(text, HasSubstr("ptx::mbarrier_wait_parity_acquire_cluster("
+                              "choreo::shared_address(one), 0);\n"));
+  EXPECT_THAT(text, HasSubstr("cluster_rank * 512, &y_map, 1, 2, 3, cluster_rank * 2, i,"));
+  EXPECT_THAT(text, HasSubstr(", 0xf);\n"));
+}
+
 TEST(CodegenAsyncTest, BoxesAreStoredInGroups) {
   EXPECT_THAT(
       Statement("tma.store.box map=1 at=[%i, 4, 3, 2, 1] src=$y_s src_index=0 tma.store.commit "

@@ -359,6 +359,8 @@ TEST(VerifierTest, HostPart) {
   EXPECT_EQ(check("threads=100 shared_bytes=8192"), "");
   EXPECT_EQ(check("threads=1025 shared_bytes=8192"), "1025 threads a CTA: not 1 to 1024");
   EXPECT_EQ(check("threads=128 min_blocks=0 shared_bytes=8192"), "0 CTAs a processor");
+  EXPECT_EQ(check("threads=128 cluster=8 shared_bytes=8192"), "");
+  EXPECT_EQ(check("threads=128 cluster=3 shared_bytes=8192"), "a cluster of 3: 1, 2, 4 or 8 CTAs");
   EXPECT_EQ(check("threads=128 shared_bytes=999999"),
             "999999 bytes of shared memory: the limit is 232448");
   EXPECT_EQ(check("grid=[1, none, none] threads=128 shared_bytes=8192"),

@@ -165,7 +165,8 @@ class Proof {
     if (step.kind != Kind::Wait) return false;
     const ir::Storage& ring = kernel_.storages[step.event];
     // What completes an event of the cluster comes from other CTAs as well.
-    if (!ring.ready || ring.cluster || !Paired(wait, Kind::Wait, trigger, Kind::Trigger, step)) return false;
+    if (!ring.ready || ring.cluster || !Paired(wait, Kind::Wait, trigger, Kind::Trigger, step))
+      return false;
     const auto first = wait.block->begin(), at = first + static_cast<std::ptrdiff_t>(wait.at);
     const auto in_front = std::count_if(first, at, [&](const WarpStep& before) {
       return passes::Holds(before, step.event, Kind::Wait);

@@ -9,8 +9,10 @@
 #include <utility>
 
 #include "ir/walk.h"
+#include "passes/elected.h"
 #include "passes/event_sites.h"
 #include "passes/hand_offs.h"
+#include "passes/load_events.h"
 #include "passes/pass.h"
 #include "passes/scope.h"
 #include "passes/tma_boxes.h"
@@ -21,53 +23,6 @@ namespace {
 
 constexpr int kMbarrierBytes = 8;
 constexpr int64_t kMostTransactionBytes = (1 << 20) - 1;  // of one phase of an mbarrier
-
-// Loads that are waited for as futures: the wait becomes one on an event of the load.
-void GiveLoadsTheirEvents(ir::Kernel& kernel) {
-  std::map<ir::VarId, ir::StorageId> events;
-  std::set<ir::VarId> loads;
-  ir::ForEachOp(kernel.body, [&](const ir::Op& op) {
-    if (const auto* load = std::get_if<ir::TmaLoad>(&op.node)) loads.insert(load->future);
-  });
-  ir::ForEachOp(kernel.body, [&](const ir::Op& op) {
-    const auto* wait = std::get_if<ir::FutureWait>(&op.node);
-    if (wait == nullptr) return;
-    for (const ir::VarId future : wait->futures) {
-      if (!loads.contains(future) || events.contains(future)) continue;
-      ir::Storage event;
-      event.name = kernel.vars[future].name + "_done";
-      event.kind = ir::StorageKind::Event;
-      event.elem = Elem::kU64;
-      event.array_size = 0;
-      event.loc = kernel.vars[future].loc;
-      events[future] = kernel.storages.Add(std::move(event));
-    }
-  });
-  const std::function<void(ir::Region&)> rewrite = [&](ir::Region& region) {
-    std::vector<ir::Op> out;
-    for (ir::Op& op : region.ops) {
-      ir::VisitRegions(op, rewrite);
-      if (const auto* load = std::get_if<ir::TmaLoad>(&op.node)) {
-        const ir::VarId future = load->future;
-        const ir::Loc loc = op.loc;
-        out.push_back(std::move(op));
-        if (const auto it = events.find(future); it != events.end()) {
-          out.emplace_back(loc, ir::EventTrigger{it->second, {}, {future}});
-        }
-      } else if (const auto* wait = std::get_if<ir::FutureWait>(&op.node)) {
-        for (const ir::VarId future : wait->futures) {
-          if (const auto it = events.find(future); it != events.end()) {
-            out.emplace_back(op.loc, ir::EventWait{it->second, {}});
-          }
-        }
-      } else {
-        out.push_back(std::move(op));
-      }
-    }
-    region.ops = std::move(out);
-  };
-  rewrite(kernel.body);
-}
 
 class EventLowering {
  public:
@@ -119,9 +74,6 @@ class EventLowering {
     if (!order || slots == 1) return build_.Int(0);
     return build_.Cast(build_.Mod(Order(order), slots), Elem::kS32);
   }
-  // Whether this is one of `who` among the threads of `active`, or one of the `lanes` from there on
-  // (a power of two); invalid: it always is.
-  ir::ExprId IsOneOf(const std::vector<int>& who, const ThreadSet& active, int lanes = 1);
   bool HasClusterOps() const;
   void Guarded(ir::ExprId condition, ir::Region body, ir::Region& out, ir::Loc loc) {
     if (condition) {
@@ -448,37 +400,6 @@ void EventLowering::Wait(const ir::Op& op, const ir::EventWait& wait, ir::Region
   }
 }
 
-ir::ExprId EventLowering::IsOneOf(const std::vector<int>& who, const ThreadSet& active, int lanes) {
-  if (who.size() * static_cast<size_t>(lanes) == active.count()) return {};
-  const auto is = [&](ir::ExprId index, int first) {
-    if (lanes == 1) return build_.Eq(index, first);
-    return first == 0 ? build_.Lt(index, build_.Int(lanes))
-                      : build_.Eq(build_.Div(index, lanes), first / lanes);
-  };
-  const ir::ExprId tid = build_.Call(ir::Intrinsic::ThreadIdx, {});
-  const ir::ExprId lane = build_.Call(ir::Intrinsic::LaneIdx, {});
-  // One thread of each whole warp or warpgroup, the same in each.
-  for (const int size : {kWarpgroupSize, kWarpSize}) {
-    ThreadSet covered;
-    bool same = true;
-    for (const int t : who) {
-      same = same && t % size == who[0] % size;
-      covered |= ThreadRange(t / size * size, size);
-    }
-    if (!same || (active & ~covered).any()) continue;
-    if (size == kWarpSize) return is(lane, who[0] % size);
-    // Active in one warp of the group only: its lane says it.
-    const ThreadSet warps = ThreadRange(who[0] / kWarpSize * kWarpSize, kWarpSize);
-    if (who.size() == 1 && (active & ~warps).none()) return is(lane, who[0] % kWarpSize);
-    return is(build_.Mod(tid, size), who[0] % size);
-  }
-  ir::ExprId any;
-  for (const int t : who) {
-    any = any ? build_.Or(any, is(tid, t)) : is(tid, t);
-  }
-  return any;
-}
-
 void EventLowering::Trigger(const ir::Op& op, const ir::EventTrigger& trigger, ir::Region& out) {
   if (const auto named = named_.find(trigger.event); named != named_.end()) {
     const auto& [id, threads, triggers] = named->second;
@@ -499,7 +420,7 @@ void EventLowering::Trigger(const ir::Op& op, const ir::EventTrigger& trigger, i
   ir::Region arrive;
   arrive.ops.push_back(
       {op.loc, ir::MbarrierArrive{trigger.event, Slot(trigger.event, trigger.order)}});
-  Guarded(IsOneOf(arrivals, site.active), std::move(arrive), out, op.loc);
+  Guarded(IsOneOf(build_, arrivals, site.active), std::move(arrive), out, op.loc);
 }
 
 // In every CTA: a lane of the arriving warp for each, or the lane that is there for all.
@@ -519,7 +440,8 @@ void EventLowering::ArriveInCluster(const ir::Op& op, const ir::EventTrigger& tr
         {op.loc, ir::MbarrierArriveCluster{trigger.event, slot, to, cluster_scope}});
   }
   const std::vector<int> arrivals = sites_.Arrivals(op);
-  Guarded(IsOneOf(arrivals, site.active, whole_warps ? ctas : 1), std::move(arrive), out, op.loc);
+  Guarded(IsOneOf(build_, arrivals, site.active, whole_warps ? ctas : 1), std::move(arrive), out,
+          op.loc);
 }
 
 ir::ExprId EventLowering::Policy(ir::EvictPolicy policy, ir::Loc loc) {
@@ -565,7 +487,7 @@ void EventLowering::Issue(const TriggerSite& site, const ir::EventTrigger& trigg
   issue.ops.insert(
       issue.ops.begin(),
       {site.loc, ir::MbarrierExpectTx{trigger.event, slot, static_cast<int32_t>(bytes)}});
-  Guarded(IsOneOf(site.issuers, site.active), std::move(issue), out, site.loc);
+  Guarded(IsOneOf(build_, site.issuers, site.active), std::move(issue), out, site.loc);
 }
 
 }  // namespace

@@ -156,10 +156,14 @@ void ExecMbarrierArriveCluster(Warp& w, const FlatOp& op) {
     if (&to != &own) NoteVisit(w, to);
     // Each lane tells of itself.
     w.active = 1u << lane;
-    Knowledge released = Release(w);
+    const Knowledge all = Release(w);
     w.active = active;
-    if (&to != &own && !node.cluster_scope) released = ToldAbroad(*own.cluster, released);
-    ArriveAtSlot(w, lane, to, node.event, index[lane], released);
+    if (&to == &own) {
+      ArriveAtSlot(w, lane, to, node.event, index[lane], all, {}, 0);
+    } else {
+      ArriveAtSlot(w, lane, to, node.event, index[lane], ToldAbroad(*own.cluster, all),
+                   node.cluster_scope ? all : Knowledge(), 0);
+    }
   }
 }
 

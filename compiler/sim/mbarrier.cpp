@@ -82,6 +82,7 @@ void Pass(Warp& w, const PendingWait& wait) {
   Cta& cta = *w.cta;
   MbarrierSlot& slot = cta.mbarriers[wait.slot];
   Acquire(w, wait.lanes, slot.done);
+  if (wait.cluster_scope) Acquire(w, wait.lanes, slot.done_abroad);
   if (cta.timeline != nullptr && slot.phase != 0) {
     cta.timeline->Wait(w, slot.done_time + Cycles::kWake, SlotName(cta, wait.slot));
   }
@@ -152,8 +153,10 @@ void CompleteIfDone(Cta& cta, uint32_t id) {
   slot.pending = slot.count;
   slot.current.seen.Raise(cta.agents.Slot(id), slot.phase);
   slot.done.Join(slot.current);
+  slot.done_abroad.Join(slot.current_abroad);
   slot.done_time = slot.last_time;
   slot.current = {};
+  slot.current_abroad = {};
   Wake(cta, id);
 }
 
@@ -192,7 +195,7 @@ void Arrive(Warp& w, Slot operand, ir::StorageId event, int64_t bytes) {
   const uint32_t lanes = w.active & ~CheckPoison(w, operand, w.active, "an mbarrier's slot");
   const Knowledge released = Release(w);
   for (uint32_t l = 0; l < kLanes; ++l) {
-    if ((lanes >> l) & 1u) ArriveAtSlot(w, l, *w.cta, event, index[l], released, bytes);
+    if ((lanes >> l) & 1u) ArriveAtSlot(w, l, *w.cta, event, index[l], released, {}, bytes);
   }
 }
 
@@ -231,9 +234,11 @@ int64_t GenerationOf(const Cta& cta, const MbarrierSlot& slot, int64_t phase) {
 }
 
 void ArriveAtSlot(Warp& w, uint32_t lane, Cta& cta, ir::StorageId event, int32_t slot,
-                  const Knowledge& released, int64_t bytes) {
+                  const Knowledge& released, const Knowledge& abroad, int64_t bytes) {
   const uint32_t id = UsableSlot(w, lane, cta, event, slot);
-  if (id != kNoSlot) ArriveLane(w, lane, cta, id, released, bytes);
+  if (id == kNoSlot) return;
+  cta.mbarriers[id].current_abroad.Join(abroad);
+  ArriveLane(w, lane, cta, id, released, bytes);
 }
 
 uint32_t UsableSlot(Warp& w, uint32_t lane, Cta& cta, ir::StorageId event_id, int32_t index) {
@@ -321,7 +326,7 @@ bool ExecMbarrierWait(Warp& w, const FlatOp& op) {
     const uint32_t id = UsableSlot(w, l, cta, node.event, index[l]);
     if (id == kNoSlot) continue;
     const auto bit = static_cast<uint32_t>(parity[l] & 1);
-    PendingWait wait{id, bit, 1u << l, CheckWaitOrder(w, l, id, bit)};
+    PendingWait wait{id, bit, 1u << l, CheckWaitOrder(w, l, id, bit), node.cluster_scope.set};
     const auto same =
         std::find_if(w.pending_waits.begin(), w.pending_waits.end(), [&](const PendingWait& other) {
           return other.slot == id && other.parity == bit && other.generation == wait.generation;

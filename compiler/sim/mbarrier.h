@@ -30,6 +30,8 @@ struct MbarrierSlot {
   int64_t bytes = 0;     // announced for it and not yet come
   Knowledge current;     // of its arrivals
   Knowledge done;        // of all completed phases
+  // The same for waiters at cluster scope: what arrivals of other CTAs tell of ordinary accesses.
+  Knowledge current_abroad, done_abroad;
 
   struct Pass {  // of a waiter for the last completed phase
     uint32_t warp = 0;
@@ -68,9 +70,10 @@ bool ExecMbarrierWait(Warp& w, const FlatOp& op);
 // The slot of `cta` that a lane's operand names; kNoSlot (reported) if there is none or it is not
 // usable.
 uint32_t UsableSlot(Warp& w, uint32_t lane, Cta& cta, ir::StorageId event, int32_t slot);
-// A lane's arrival at a slot of a CTA of its cluster, which tells `released`.
+// A lane's arrival at a slot of a CTA of its cluster, which tells `released`, and `abroad` to
+// waiters at cluster scope.
 void ArriveAtSlot(Warp& w, uint32_t lane, Cta& cta, ir::StorageId event, int32_t slot,
-                  const Knowledge& released, int64_t bytes = 0);
+                  const Knowledge& released, const Knowledge& abroad, int64_t bytes);
 // `bytes` of a load that `issued_by` issued in phase `issued_in` have come.
 void CompleteBytes(Cta& cta, uint32_t slot, int64_t bytes, uint32_t issued_in, uint32_t load_op,
                    uint64_t time);

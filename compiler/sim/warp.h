@@ -62,6 +62,7 @@ struct PendingWait {  // for a phase of an mbarrier slot, by some lanes
   uint32_t parity = 0;
   uint32_t lanes = 0;
   int64_t generation = 0;  // that the lanes are at, by their earlier waits
+  bool cluster_scope = false;
 };
 
 // What a thread's arrivals at a slot were for.

@@ -69,8 +69,8 @@ TEST(PipelinesTest, ProductsInClusters) {
     ASSERT_TRUE(compiled);
     for (const int64_t columns : {64, 128, 320}) {
       ExpectSame(*compiled, "products",
-                 {MakeTensor(Elem::kF32, {200, columns}, 1), MakeTensor(Elem::kF32, {8, columns}, 2),
-                  MakeTensor(Elem::kF32, {8, 200}, 3)},
+                 {MakeTensor(Elem::kF32, {200, columns}, 1),
+                  MakeTensor(Elem::kF32, {8, columns}, 2), MakeTensor(Elem::kF32, {8, 200}, 3)},
                  1e-3, 3);
     }
   }

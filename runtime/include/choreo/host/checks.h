@@ -206,9 +206,9 @@ inline void check_assert(bool holds, const char* function, const char* message, 
 // A launch consists of whole clusters, which lie along x.
 inline void check_cluster(const char* function, int64_t ctas, int cluster) {
   if (ctas % cluster == 0) return;
-  throw error(status::invalid_argument,
-              std::string(function) + ": the grid has " + std::to_string(ctas) +
-                  " CTAs, but clusters of " + std::to_string(cluster) + " need a multiple of it");
+  throw error(status::invalid_argument, std::string(function) + ": the grid has " +
+                                            std::to_string(ctas) + " CTAs, but clusters of " +
+                                            std::to_string(cluster) + " need a multiple of it");
 }
 
 // The number of CTAs of a grid axis: x below 2^31, y and z up to 65,535.
