@@ -134,7 +134,7 @@ class EventLowering {
   EventSites sites_;  // of the ops of the body as it was
   int next_barrier_ = 0;
   std::vector<Meeting> meetings_;
-  std::map<ir::StorageId, NamedBarrier> named_;    // events that are named barriers
+  std::map<ir::StorageId, NamedBarrier> named_;  // events that are named barriers
   // Of the waits on scalar events: one for several events that different threads wait for.
   struct Counter {
     ir::VarId var;

@@ -8,7 +8,6 @@
 #include "choreo/device/fragment.h"
 #include "choreo/device/shared.h"
 #include "choreo/ptx/barrier.h"
-#include "choreo/ptx/vote.h"
 #include "choreo/ptx/cp_async.h"
 #include "choreo/ptx/fence.h"
 #include "choreo/ptx/math.h"
@@ -16,4 +15,5 @@
 #include "choreo/ptx/mbarrier.h"
 #include "choreo/ptx/misc.h"
 #include "choreo/ptx/tma.h"
+#include "choreo/ptx/vote.h"
 #include "choreo/ptx/wgmma.h"
