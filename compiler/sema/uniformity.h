@@ -34,6 +34,7 @@ class Uniformity {
       report_ = report;
       controls_.clear();
       active_.set();
+      if (report && named_.any()) active_ = named_;
       Visit(body);
     }
   }
@@ -91,6 +92,7 @@ class Uniformity {
   bool report_ = false;
   ThreadSpace space_;
   ThreadSet active_;
+  ThreadSet named_;  // by any parallel: those that the CTA has
   std::vector<Control> controls_;
   std::map<EntityId, Dependence> of_;
   std::map<EntityId, ast::ExprId> aliases_;

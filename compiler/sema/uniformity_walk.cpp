@@ -166,6 +166,7 @@ void Uniformity::VisitParallel(ast::StmtId id, const ast::Parallel& node) {
     ++opened;
   }
   active_ &= space_.All();
+  if (opened > 0 && !report_) named_ |= active_;
   Visit(node.body);
   for (; opened > 0; --opened) space_.Pop();
   active_ = outer;
