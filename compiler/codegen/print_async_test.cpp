@@ -22,6 +22,7 @@ kernel "k" {{
   vars {{
     %n type=s32 kind=dim; %s type=s64 kind=stride; %i type=s32 kind=mutable;
     %c type=bool kind=param; %policy type=u64 kind=let; %keep type=u64 kind=let;
+    %any type=bool kind=let;
   }}
   storages {{
     $x kind=param elem={} dims=[%n, 64] param_index=0 strides=[%s, 1:s64];
@@ -80,6 +81,13 @@ TEST(CodegenAsyncTest, NamedBarriers) {
   EXPECT_EQ(Statement("barrier.arrive id=(%i + 1) threads=96"),
             "  ptx::bar_arrive<96>(static_cast<uint32_t>(i + 1));\n");
   EXPECT_EQ(Statement("barrier.sync id=3 threads=256"), "  ptx::bar_sync<3, 256>();\n");
+}
+
+TEST(CodegenAsyncTest, Votes) {
+  EXPECT_EQ(Statement("vote var=%any value=(%i > 2) threads=32"),
+            "  const bool any = ptx::vote_any(i > 2);\n");
+  EXPECT_EQ(Statement("barrier.vote var=%any value=(%i > 2) id=((warp() / 4) + 3) threads=128"),
+            "  const bool any = ptx::bar_red_or<128>(warp / 4 + 3, i > 2);\n");
 }
 
 TEST(CodegenAsyncTest, Roles) {

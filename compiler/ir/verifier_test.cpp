@@ -208,6 +208,29 @@ TEST(VerifierTest, WaitsAndBarriers) {
   EXPECT_EQ(Check("error.latch code=2"), "error.latch: code 2 has no message");
 }
 
+TEST(VerifierTest, Votes) {
+  EXPECT_EQ(Check("vote var=%c value=true threads=32"), "");
+  EXPECT_EQ(Check("vote var=%c value=true threads=128", "tile"), "");
+  EXPECT_EQ(Check("vote var=%c value=true threads=128"), "vote: a vote of 128 threads: 32");
+  EXPECT_EQ(Check("vote var=%c value=true threads=64", "tile"),
+            "vote: a vote of 64 threads: 32 or 128");
+  EXPECT_EQ(Check("vote var=%a value=true threads=32"), "vote: the result is not bool");
+  EXPECT_EQ(Check("vote var=%c value=%n threads=32"), "vote: the value is s32, not bool");
+  EXPECT_EQ(Check("vote var=%m value=true threads=32"),
+            "vote: the result is not bool; vote: `m` is a variable of another kind");
+  EXPECT_EQ(Check("barrier.vote var=%c value=true id=1 threads=128"), "");
+  EXPECT_EQ(Check("barrier.vote var=%a value=true id=1 threads=128"),
+            "barrier.vote: the result is not bool");
+  EXPECT_EQ(Check("barrier.vote var=%c value=%n id=1 threads=128"),
+            "barrier.vote: the value is s32, not bool");
+  EXPECT_EQ(Check("barrier.vote var=%c value=true id=16 threads=128"),
+            "barrier.vote: barrier 16: named barriers are 1 to 15");
+  EXPECT_EQ(Check("barrier.vote var=%c value=true id=1 threads=48"),
+            "barrier.vote: 48 threads: not a multiple of 32 up to 1024");
+  EXPECT_EQ(Check("barrier.vote var=%c value=true id=1 threads=128", "tile"),
+            "barrier.vote: not in tile state");
+}
+
 TEST(VerifierTest, Wgmma) {
   const auto mma = [](std::string_view fields) {
     return Check(fmt::format("wgmma.mma acc=$acc b_desc=desc($s, 0, 16, 1024, 128) {}", fields));

@@ -2,6 +2,7 @@
 // IR expression trees, views become ir::View values, statements append ops to the current region.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -139,6 +140,12 @@ class Lowering {
   ir::ExprId Condition(ast::ExprId id);  // as bool
   ir::ExprId ScalarUnary(const ast::Unary& node);
   ir::ExprId ScalarBinary(ast::ExprId id, const ast::Binary& node);
+  struct Part {  // of an expression that is evaluated only where control comes to it
+    std::vector<ir::Op> ops;
+    ir::ExprId value;
+  };
+  Part PartOf(const std::function<ir::ExprId()>& lower);
+  ir::ExprId Choose(ir::ExprId condition, Part then_part, Part else_part);
   ir::ExprId ScalarCall(ast::ExprId id, const ast::Call& node);
   ir::ExprId Increment(const ast::IncDec& node);
   ir::ExprId Arithmetic(ast::BinaryOp op, ir::ExprId left, ir::ExprId right);

@@ -1,5 +1,6 @@
 // Scalar expressions.
 #include <limits>
+#include <utility>
 
 #include "lower/context.h"
 
@@ -92,13 +93,40 @@ ir::ExprId Lowering::Arithmetic(ast::BinaryOp op, ir::ExprId left, ir::ExprId ri
   return build_.Bin(IrOp(op), Convert(left, common), Convert(right, common));
 }
 
+Lowering::Part Lowering::PartOf(const std::function<ir::ExprId()>& lower) {
+  Part part;
+  std::vector<ir::Op>* const outer = std::exchange(out_, &part.ops);
+  part.value = lower();
+  out_ = outer;
+  return part;
+}
+
+// The value of one of two parts of an expression; what the other does is not done.
+ir::ExprId Lowering::Choose(ir::ExprId condition, Part then_part, Part else_part) {
+  const Elem type = kernel_.exprs[then_part.value].type;
+  const ir::VarId chosen = build_.NewVar("chosen", type, ir::VarKind::Mutable, loc_);
+  const ir::ExprId nothing = type == Elem::kBool ? build_.Bool(false)
+                             : IsFloat(type)     ? build_.Float(0.0, type)
+                                                 : build_.Int(0, type);
+  Emit(ir::VarDecl{chosen, nothing});
+  ir::If op{condition, {std::move(then_part.ops)}, {std::move(else_part.ops)}};
+  op.then_body.ops.push_back({loc_, ir::Assign{chosen, then_part.value}});
+  op.else_body.ops.push_back({loc_, ir::Assign{chosen, else_part.value}});
+  Emit(std::move(op));
+  return build_.Var(chosen);
+}
+
 ir::ExprId Lowering::ScalarBinary(ast::ExprId id, const ast::Binary& node) {
   switch (node.op) {
     case ast::BinaryOp::And:
     case ast::BinaryOp::Or: {
+      const bool both = node.op == ast::BinaryOp::And;
       const ir::ExprId left = Condition(node.left);
-      const ir::ExprId right = Condition(node.right);
-      return build_.Bin(IrOp(node.op), left, right);
+      Part right = PartOf([&] { return Condition(node.right); });
+      if (right.ops.empty()) return build_.Bin(IrOp(node.op), left, right.value);
+      Part known{{}, build_.Bool(!both)};
+      return both ? Choose(left, std::move(right), std::move(known))
+                  : Choose(left, std::move(known), std::move(right));
     }
     case ast::BinaryOp::Compose: {
       const ir::ExprId left = ScalarAs(node.left, Elem::kS32);
@@ -182,8 +210,12 @@ ir::ExprId Lowering::Scalar(ast::ExprId id) {
   if (const auto* node = std::get_if<ast::Binary>(&expr.node)) return ScalarBinary(id, *node);
   if (const auto* node = std::get_if<ast::Conditional>(&expr.node)) {
     const ir::ExprId condition = Condition(node->condition);
-    const ir::ExprId then_value = ScalarAs(node->then_value, type.elem);
-    return build_.Select(condition, then_value, ScalarAs(node->else_value, type.elem));
+    Part then_part = PartOf([&] { return ScalarAs(node->then_value, type.elem); });
+    Part else_part = PartOf([&] { return ScalarAs(node->else_value, type.elem); });
+    if (then_part.ops.empty() && else_part.ops.empty()) {
+      return build_.Select(condition, then_part.value, else_part.value);
+    }
+    return Choose(condition, std::move(then_part), std::move(else_part));
   }
   if (const auto* node = std::get_if<ast::IncDec>(&expr.node)) return Increment(*node);
   if (const auto* node = std::get_if<ast::Call>(&expr.node)) return ScalarCall(id, *node);

@@ -28,7 +28,9 @@ void Replay::NoteGuards(size_t agent, int step, const TileUse& use, const TileSt
     return StandsBefore(agent, wait.step, step);
   });
   for (const Access& read : tile.reads) {
-    if (read.agent == agent || !Known(agent, read) || !Overlap(read.use, use)) continue;
+    if (read.agent == agent || !Known(agent, read)) continue;
+    const bool places = read.use.exact && use.exact;
+    if (places && !Overlap(read.use, use)) continue;  // of another part
     const Acquired* guard = nullptr;
     bool only = true;
     for (const Acquired& wait : states_[agent].waits) {
@@ -47,7 +49,12 @@ void Replay::NoteGuards(size_t agent, int step, const TileUse& use, const TileSt
     }
     if (guard == nullptr || !only) continue;
     const int64_t slots = std::max(Of(guard->event).array_size, 1);
-    guards_[guard->event].insert({guard->trigger % slots, {use.storage, *use.slot}});
+    std::vector<TileUse>& parts =
+        guards_[guard->event][{guard->trigger % slots, {use.storage, *use.slot}}];
+    const bool known = std::any_of(parts.begin(), parts.end(), [&](const TileUse& part) {
+      return part.whole || (part.exact && use.exact && part.box == use.box);
+    });
+    if (!known) parts.push_back(use);
     if (any_beside) sure_[guard->event].insert(use.storage);
   }
 }
@@ -66,7 +73,7 @@ bool Replay::Guards(EventId event, int64_t slot, const TileKey& tile) const {
   if (known->second.contains({slot, tile})) return true;
   if (tile.second != slot || Of(event).array_size != Of(tile.first).array_size) return false;
   return std::any_of(known->second.begin(), known->second.end(), [&](const auto& entry) {
-    return entry.second == TileKey(tile.first, entry.first);
+    return entry.first.second == TileKey(tile.first, entry.first.first);
   });
 }
 
@@ -77,7 +84,7 @@ std::vector<Replay::TileKey> Replay::ReleasedBy(const Step& trigger) const {
   if (known == guards_.end()) return tiles;
   const int64_t slot = trigger.generation % std::max(Of(EventOf(trigger)).array_size, 1);
   std::set<ir::StorageId> storages;
-  for (const auto& [its_slot, tile] : known->second) storages.insert(tile.first);
+  for (const auto& [guarded, parts] : known->second) storages.insert(guarded.second.first);
   for (const ir::StorageId storage : storages) {
     // Something is wrong with the tile: nothing is concluded from what may be an accident.
     if (blamed_.read_early.contains(storage) && !MayGuard(EventOf(trigger), storage)) continue;
@@ -88,14 +95,49 @@ std::vector<Replay::TileKey> Replay::ReleasedBy(const Step& trigger) const {
   return tiles;
 }
 
+// Which of the triggers gives back what is used, if one does. Of a use whose place is not known all
+// events that guard parts of the tile must have been triggered.
+const Step* Replay::ReleaserOf(const TileUse& use, const std::vector<const Step*>& triggers) const {
+  const auto given_by = [&](EventId event) {
+    return std::any_of(triggers.begin(), triggers.end(),
+                       [&](const Step* trigger) { return EventOf(*trigger) == event; });
+  };
+  if (!use.exact && !use.whole) {
+    for (const auto& [event, guarded] : guards_) {
+      const bool guards = std::any_of(guarded.begin(), guarded.end(), [&](const auto& entry) {
+        return entry.first.second.first == use.storage;
+      });
+      if (guards && !given_by(event)) return nullptr;
+    }
+    return triggers.back();
+  }
+  const auto trigger = std::find_if(triggers.rbegin(), triggers.rend(),
+                                    [&](const Step* by) { return ReleasesPart(*by, use); });
+  return trigger == triggers.rend() ? nullptr : *trigger;
+}
+
+// Whether it gives back anything of this part of a tile.
+bool Replay::ReleasesPart(const Step& trigger, const TileUse& use) const {
+  const auto known = guards_.find(EventOf(trigger));
+  if (known == guards_.end()) return false;
+  for (const auto& [guarded, parts] : known->second) {
+    if (guarded.second.first != use.storage) continue;
+    for (TileUse part : parts) {
+      part.slot = use.slot;  // slots are compared by `Guards`
+      if (Overlap(part, use)) return true;
+    }
+  }
+  return false;
+}
+
 // A slot that was given back is not read again before it was filled again.
 void Replay::CheckStaleReads() {
   for (size_t agent = 0; agent < traces_.size(); ++agent) {
-    std::map<TileKey, const Step*> released;
+    std::map<TileKey, std::vector<const Step*>> released;
     for (size_t i = 0; i < traces_[agent].steps.size(); ++i) {
       const Step& step = traces_[agent].steps[i];
       if (step.kind == StepKind::EventTrigger) {
-        for (const TileKey& tile : ReleasedBy(step)) released[tile] = &step;
+        for (const TileKey& tile : ReleasedBy(step)) released[tile].push_back(&step);
       } else if (step.kind == StepKind::EventWait) {
         const auto full = published_.find({EventOf(step), TriggerOf(step)});
         if (full == published_.end()) continue;
@@ -106,9 +148,11 @@ void Replay::CheckStaleReads() {
         if (given == released.end()) continue;
         if (use.write) {
           released.erase(given);
-        } else if (blamed_.ops.insert(step.op).second) {
-          ReadAfterRelease(agent, static_cast<int>(i), use, *given->second);
+          continue;
         }
+        const Step* trigger = ReleaserOf(use, given->second);
+        if (trigger == nullptr || !blamed_.ops.insert(step.op).second) continue;
+        ReadAfterRelease(agent, static_cast<int>(i), use, *trigger);
       }
     }
   }
@@ -131,6 +175,7 @@ void Replay::CheckReleasers() {
         const auto mma = read.find(tile);
         if (mma == read.end()) continue;
         const auto& [issue, use] = mma->second;
+        if (ReleaserOf(*use, {&step}) == nullptr) continue;
         const auto& partners = issue->partners;
         const bool all = std::all_of(partners.begin(), partners.end(), [&, event](size_t partner) {
           return totals_.at(event).contains(partner);
@@ -164,6 +209,7 @@ void Replay::CheckReleases() {
         for (const TileUse& use : read->tiles) {
           const TileKey key{use.storage, use.slot.value_or(-1)};
           if (std::find(tiles.begin(), tiles.end(), key) == tiles.end()) continue;
+          if (ReleaserOf(use, {&step}) == nullptr) continue;
           in_.findings
               .Add(diag::kinds::ReleasedBeforeRead, step.op->loc, Of(EventOf(step)).name,
                    TileName(use), Role(agent))

@@ -114,6 +114,8 @@ class Replay {
   bool MayGuard(EventId event, ir::StorageId tile) const;
   bool Guards(EventId event, int64_t slot, const TileKey& tile) const;
   std::vector<TileKey> ReleasedBy(const Step& trigger) const;
+  bool ReleasesPart(const Step& trigger, const TileUse& use) const;
+  const Step* ReleaserOf(const TileUse& use, const std::vector<const Step*>& triggers) const;
   void CheckStaleReads();
   void CheckReleases();
   void CheckReleasers();
@@ -173,7 +175,7 @@ class Replay {
   std::map<OpKey, std::pair<const Step*, TileUse>> stores_;
   std::map<std::pair<EventId, int64_t>, std::set<TileKey>> published_;
   // The tiles that slots of release events guard.
-  std::map<EventId, std::set<std::pair<int64_t, TileKey>>> guards_;
+  std::map<EventId, std::map<std::pair<int64_t, TileKey>, std::vector<TileUse>>> guards_;
   // Those that were waited for beside the fill. Other waits may know of the readers by accident.
   std::map<EventId, std::set<ir::StorageId>> sure_;
 };

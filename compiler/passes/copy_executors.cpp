@@ -71,8 +71,8 @@ ir::ExprId CopyLowering::IndexOf(const Executors& who) {
 ir::ExprId CopyLowering::BarrierId(const Executors& who) {
   const ir::ExprId id = build_.Int(who.barrier);
   if (!who.each_group) return id;
-  return build_.Add(
-      build_.Div(build_.Call(ir::Intrinsic::WarpIdx, {}), kWarpgroupSize / kWarpSize), id);
+  return build_.Add(build_.Div(build_.Call(ir::Intrinsic::WarpIdx, {}), kWarpgroupSize / kWarpSize),
+                    id);
 }
 
 // A vote of the warpgroup meets at a barrier of its own; its memory effects are not counted on.

@@ -32,7 +32,10 @@ void ThreadSpace::Push(ast::Level level, std::vector<EntityId> vars, std::vector
   frames_.push_back({level, std::move(vars), std::move(bounds), count});
 }
 
-void ThreadSpace::Pop() { frames_.pop_back(); }
+void ThreadSpace::Pop() {
+  for (const EntityId var : frames_.back().vars) left_[var] = frames_;
+  frames_.pop_back();
+}
 
 ast::Level ThreadSpace::scope() const {
   for (auto frame = frames_.rbegin(); frame != frames_.rend(); ++frame) {
@@ -41,13 +44,13 @@ ast::Level ThreadSpace::scope() const {
   return ast::Level::Block;
 }
 
-int64_t ThreadSpace::Ordinal(size_t frame, int thread) const {
+int64_t ThreadSpace::Ordinal(const Frames& frames, size_t frame, int thread) {
   int64_t within = thread;
   for (size_t i = 0; i < frame; ++i) {
-    if (frames_[i].level == ast::Level::Warpgroup) within %= kWarpgroup;
-    if (frames_[i].level == ast::Level::Warp) within %= kWarp;
+    if (frames[i].level == ast::Level::Warpgroup) within %= kWarpgroup;
+    if (frames[i].level == ast::Level::Warp) within %= kWarp;
   }
-  switch (frames_[frame].level) {
+  switch (frames[frame].level) {
     case ast::Level::Warpgroup:
       return within / kWarpgroup;
     case ast::Level::Warp:
@@ -63,19 +66,20 @@ ThreadSet ThreadSpace::All() const {
   for (int thread = 0; thread < kMaxThreads; ++thread) {
     bool inside = true;
     for (size_t i = 0; i < frames_.size(); ++i) {
-      inside = inside && Ordinal(i, thread) < frames_[i].count;
+      inside = inside && Ordinal(frames_, i, thread) < frames_[i].count;
     }
     set[thread] = inside;
   }
   return set;
 }
 
-std::optional<int64_t> ThreadSpace::ValueIn(EntityId var, int thread) const {
-  for (size_t i = 0; i < frames_.size(); ++i) {
-    const Frame& frame = frames_[i];
+std::optional<int64_t> ThreadSpace::ValueIn(const Frames& frames, EntityId var, int thread) {
+  for (size_t i = 0; i < frames.size(); ++i) {
+    const Frame& frame = frames[i];
     const auto it = std::find(frame.vars.begin(), frame.vars.end(), var);
     if (it == frame.vars.end()) continue;
-    int64_t rest = Ordinal(i, thread);  // row-major: the last variable is the fastest
+    if (Ordinal(frames, i, thread) >= frame.count) return -1;
+    int64_t rest = Ordinal(frames, i, thread);  // row-major: the last variable is the fastest
     for (size_t k = frame.vars.size(); k-- > 0;) {
       if (frame.bounds[k] <= 0) return std::nullopt;
       const int64_t value = rest % frame.bounds[k];
@@ -84,6 +88,12 @@ std::optional<int64_t> ThreadSpace::ValueIn(EntityId var, int thread) const {
     }
   }
   return std::nullopt;
+}
+
+std::optional<int64_t> ThreadSpace::ValueIn(EntityId var, int thread) const {
+  if (const auto value = ValueIn(frames_, var, thread)) return value;
+  const auto left = left_.find(var);
+  return left == left_.end() ? std::nullopt : ValueIn(left->second, var, thread);
 }
 
 std::optional<std::pair<int64_t, int64_t>> ThreadSpace::RangeIn(EntityId var,

@@ -6,6 +6,7 @@
 #include <bitset>
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -36,7 +37,8 @@ class ThreadSpace {
   ast::Level scope() const;
   // Threads the dimensions name; those beyond the bounds are no part of it.
   ThreadSet All() const;
-  // The variable's value in a thread, if it is one of this space.
+  // The variable's value in a thread, if it is one of this space or was: a scalar that was assigned
+  // where it was keeps what it got. -1 in a thread that had none.
   std::optional<int64_t> ValueIn(EntityId var, int thread) const;
   std::optional<std::pair<int64_t, int64_t>> RangeIn(EntityId var, const ThreadSet& threads) const;
   // Bits of Difference.
@@ -50,10 +52,13 @@ class ThreadSpace {
     std::vector<int64_t> bounds;
     int64_t count;
   };
+  using Frames = std::vector<Frame>;
   // Ordinal of the thread among those of the frame's level, within what the frames around it name.
-  int64_t Ordinal(size_t frame, int thread) const;
+  static int64_t Ordinal(const Frames& frames, size_t frame, int thread);
+  static std::optional<int64_t> ValueIn(const Frames& frames, EntityId var, int thread);
 
-  std::vector<Frame> frames_;
+  Frames frames_;
+  std::unordered_map<EntityId, Frames> left_;  // by variable
 };
 
 // Threads of `among` in which a predicate of comparisons with constants holds; nothing if it has

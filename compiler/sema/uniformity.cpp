@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sema/checker.h"
 #include "sema/walk.h"
 
@@ -115,18 +117,17 @@ uint8_t Uniformity::Differs(const Dependence& dependence, std::set<EntityId>& se
       bits |= Differs(assignment.value, seen);
       // Control around the assignment that is not around this place too.
       for (const Control& control : assignment.controls) {
-        if (!Encloses(control.id)) bits |= Differs(control.dependence, seen);
+        if (!Encloses(control)) bits |= Differs(control.dependence, seen);
       }
     }
   }
   return bits;
 }
 
-bool Uniformity::Encloses(ast::StmtId id) const {
-  for (const Control& control : controls_) {
-    if (control.id == id) return true;
-  }
-  return false;
+bool Uniformity::Encloses(const Control& control) const {
+  return std::any_of(controls_.begin(), controls_.end(), [&](const Control& around) {
+    return around.id == control.id && around.part == control.part;
+  });
 }
 
 uint8_t Uniformity::ScopeMask() const {
@@ -146,13 +147,14 @@ bool Uniformity::CheckControl(SourceRange range, std::string_view op, uint8_t ma
   for (const Control& control : controls_) {
     if (control.kind == Control::Kind::InThreads) continue;
     if (control.kind == Control::Kind::Apply) {
-      diags_.Emit(diag::kinds::CollectiveInApply, range, op);
+      const bool vote = control.part.valid();
+      diags_.Emit(diag::kinds::CollectiveInApply, range, op, vote ? "`any_of`" : "`apply`");
       return false;
     }
     const uint8_t bits = Differs(control.dependence) & mask;
     if (bits == 0) continue;
     diags_.Emit(diag::kinds::NonUniformControl, range, op, Between(bits))
-        .Note(HeaderOf(control.id), "the condition is here");
+        .Note(HeaderOf(control), "the condition is here");
     return false;
   }
   return true;
@@ -166,7 +168,22 @@ bool Uniformity::CheckOperand(std::string_view op, ast::ExprId operand, std::str
   return false;
 }
 
-SourceRange Uniformity::HeaderOf(ast::StmtId id) const {
+// Whether every warp (else warpgroup) that comes here comes with all its threads.
+void Uniformity::CheckWhole(SourceRange range, std::string_view op, bool warp) {
+  if (!report_) return;
+  const int size = warp ? kWarp : kWarpgroup;
+  for (int first = 0; first < kMaxThreads; first += size) {
+    int here = 0;
+    for (int t = first; t < first + size; ++t) here += active_[static_cast<size_t>(t)];
+    if (here == 0 || here == size) continue;
+    diags_.Emit(diag::kinds::PartialWarps, range, op, here, size, warp ? "warp" : "warpgroup");
+    return;
+  }
+}
+
+SourceRange Uniformity::HeaderOf(const Control& control) const {
+  if (control.part.valid()) return file_.exprs[control.part].range;
+  const ast::StmtId id = control.id;
   const ast::StmtNode& node = file_.stmts[id].node;
   if (const auto* x = std::get_if<ast::If>(&node)) return file_.exprs[x->condition].range;
   if (const auto* x = std::get_if<ast::While>(&node)) return file_.exprs[x->condition].range;

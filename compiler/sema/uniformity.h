@@ -34,16 +34,19 @@ class Uniformity {
       report_ = report;
       controls_.clear();
       active_.set();
+      if (report && named_.any()) active_ = named_;
       Visit(body);
     }
   }
 
  private:
-  // A branch, loop or apply around the place that is visited. Its id is that of its statement.
+  // A branch, loop or apply around the place that is visited. Its id is that of its statement; in
+  // an expression (`&&`, `||`, `?:`, `any_of`) `part` is what decides.
   struct Control {
     ast::StmtId id;
     Dependence dependence;
     enum class Kind : uint8_t { Branch, Loop, Apply, InThreads } kind;
+    ast::ExprId part = {};
   };
   struct Assignment {
     Dependence value;
@@ -60,17 +63,20 @@ class Uniformity {
   uint8_t Possible() const;
   uint8_t Differs(const Dependence& dependence) const;
   uint8_t Differs(const Dependence& dependence, std::set<EntityId>& seen) const;
-  bool Encloses(ast::StmtId id) const;
+  bool Encloses(const Control& control) const;
   uint8_t ScopeMask() const;
 
   // ---- reports ----
   bool CheckControl(SourceRange range, std::string_view op, uint8_t mask);
   bool CheckOperand(std::string_view op, ast::ExprId operand, std::string_view what);
-  SourceRange HeaderOf(ast::StmtId id) const;
+  SourceRange HeaderOf(const Control& control) const;
+  void CheckWhole(SourceRange range, std::string_view op, bool warp);
   void CheckCopy(ast::ExprId id, std::string_view op, ast::ExprId source, ast::ExprId target);
 
   // ---- the walk (uniformity_walk.cpp) ----
   void VisitExpr(ast::ExprId id);
+  void VisitUnder(Control control, ast::ExprId id);
+  void VisitVote(ast::ExprId id, const ast::AnyOf& vote);
   void Assigned(ast::ExprId target, const Dependence& value);
   void Visit(ast::StmtId id);
   void VisitStorage(const ast::StorageDecl& node);
@@ -86,6 +92,7 @@ class Uniformity {
   bool report_ = false;
   ThreadSpace space_;
   ThreadSet active_;
+  ThreadSet named_;  // by any parallel: those that the CTA has
   std::vector<Control> controls_;
   std::map<EntityId, Dependence> of_;
   std::map<EntityId, ast::ExprId> aliases_;

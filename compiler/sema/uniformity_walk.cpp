@@ -21,10 +21,41 @@ void Uniformity::CheckCopy(ast::ExprId id, std::string_view op, ast::ExprId sour
   CheckControl(file_.exprs[id].range, op, kAnywhere & ~apart);
 }
 
-// Collective operations inside an expression.
+void Uniformity::VisitUnder(Control control, ast::ExprId id) {
+  controls_.push_back(std::move(control));
+  VisitExpr(id);
+  controls_.pop_back();
+}
+
+void Uniformity::VisitVote(ast::ExprId id, const ast::AnyOf& vote) {
+  VisitExpr(vote.span);
+  VisitUnder({{}, {{}, kBetweenLanes}, Control::Kind::Apply, id}, vote.condition);
+  const SourceRange range = file_.exprs[id].range;
+  const std::string_view op = vote.warp ? "`any_of.warp`" : "`any_of`";
+  // A vote of the warp may stand where warps go different ways.
+  const int together = vote.warp ? ScopeMask() & kBetweenLanes : ScopeMask();
+  if (CheckControl(range, op, static_cast<uint8_t>(together))) CheckWhole(range, op, vote.warp);
+}
+
+// Collective operations inside an expression. What stands right of `&&`, `||` and `?` is executed
+// where the left side says so.
 void Uniformity::VisitExpr(ast::ExprId id) {
   if (!id.valid()) return;
   const ast::Expr& expr = file_.exprs[id];
+  const auto under = [&](ast::ExprId left) {
+    return Control{{}, Of(left), Control::Kind::Branch, left};
+  };
+  if (const auto* vote = std::get_if<ast::AnyOf>(&expr.node)) return VisitVote(id, *vote);
+  if (const auto* x = std::get_if<ast::Binary>(&expr.node);
+      x && (x->op == ast::BinaryOp::And || x->op == ast::BinaryOp::Or)) {
+    VisitExpr(x->left);
+    return VisitUnder(under(x->left), x->right);
+  }
+  if (const auto* x = std::get_if<ast::Conditional>(&expr.node)) {
+    VisitExpr(x->condition);
+    VisitUnder(under(x->condition), x->then_value);
+    return VisitUnder(under(x->condition), x->else_value);
+  }
   ForEachOperand(expr.node, [&](ast::ExprId operand) { VisitExpr(operand); });
   if (const auto* x = std::get_if<ast::DmaCopy>(&expr.node)) {
     CheckCopy(id, "`dma.copy`", x->source, x->target.view);
@@ -40,15 +71,14 @@ void Uniformity::VisitExpr(ast::ExprId id) {
         CheckControl(expr.range, "`mma.load`", ScopeMask());
   } else if (std::holds_alternative<ast::MmaFill>(expr.node)) {
     CheckControl(expr.range, "`mma.fill`", ScopeMask());
-  } else if (const auto* vote = std::get_if<ast::AnyOf>(&expr.node)) {
-    // A vote of the warp may stand where warps go different ways.
-    const int together = vote->warp ? ScopeMask() & kBetweenLanes : ScopeMask();
-    CheckControl(expr.range, "`any_of`", together);
   } else if (const auto* x = std::get_if<ast::Call>(&expr.node)) {
     const std::string& name = x->callee.text;
     const bool collective = name == "copy" || name.starts_with("reduce_") ||
                             name.starts_with("all_reduce_") || name.starts_with("__bar_");
-    if (collective) CheckControl(expr.range, fmt::format("`{}`", name), ScopeMask());
+    const bool reduces = name.starts_with("reduce_") || name.starts_with("all_reduce_");
+    if (collective && CheckControl(expr.range, fmt::format("`{}`", name), ScopeMask()) && reduces) {
+      CheckWhole(expr.range, fmt::format("`{}`", name), true);
+    }
   } else if (const auto* x = std::get_if<ast::IncDec>(&expr.node)) {
     Assigned(x->operand, {});
   }
@@ -136,6 +166,7 @@ void Uniformity::VisitParallel(ast::StmtId id, const ast::Parallel& node) {
     ++opened;
   }
   active_ &= space_.All();
+  if (opened > 0 && !report_) named_ |= active_;
   Visit(node.body);
   for (; opened > 0; --opened) space_.Pop();
   active_ = outer;

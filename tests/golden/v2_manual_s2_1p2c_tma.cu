@@ -116,8 +116,7 @@ mha_v2_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
     ptx::fence_mbarrier_init();
   }
   __syncthreads();
-  uint32_t turn_of_1_waits = 0u;
-  uint32_t turn_of_2_waits = 0u;
+  uint32_t event_waits = 0u;
   // 45: bm = cdiv(Q_SEQ, BLOCK_M) - 1 - tile;
   const int bm = choreo::cdiv<int>(S, 128) - 1 - tile;
   // 46: kv_bound = cdiv((bm + 1) * BLOCK_M, BLOCK_N);
@@ -239,8 +238,8 @@ mha_v2_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
       // 102: inthreads (p == 2) wait turn_of_2;
       if (p == 2) {
         ptx::mbarrier_wait_parity(choreo::shared_address(turn_of_2),
-            static_cast<int>(turn_of_2_waits & 1));
-        turn_of_2_waits = turn_of_2_waits + 1;
+            static_cast<int>(event_waits & 1));
+        event_waits = event_waits + 1;
       }
       // 104: foreach {bn} in [kv_bound] {
       for (int bn = 0; bn < kv_bound; ++bn) {
@@ -370,14 +369,14 @@ mha_v2_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
         // 146: inthreads (p == 1) wait turn_of_1;
         if (p == 1) {
           ptx::mbarrier_wait_parity(choreo::shared_address(turn_of_1),
-              static_cast<int>(turn_of_1_waits & 1));
-          turn_of_1_waits = turn_of_1_waits + 1;
+              static_cast<int>(event_waits & 1));
+          event_waits = event_waits + 1;
         }
         // 147: inthreads (p == 2) wait turn_of_2;
         if (p == 2) {
           ptx::mbarrier_wait_parity(choreo::shared_address(turn_of_2),
-              static_cast<int>(turn_of_2_waits & 1));
-          turn_of_2_waits = turn_of_2_waits + 1;
+              static_cast<int>(event_waits & 1));
+          event_waits = event_waits + 1;
         }
         // 149: mma.row.col acc_o, acc_s_cast, v_buf[v_slot];
         const uint64_t v_buf_tile = v_buf_desc
@@ -429,24 +428,23 @@ mha_v2_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
         acc_o[e] = acc_o[e] * scores_scale[e / 2 % 2];
       }
       // 161: mma.store acc_o, o_buf.subspan(WG_M, DIM).at(cid, 0);
-      uint32_t acc_o_words[32];  // bf16 [64, 128], two a word
+      const int acc_o_place = choreo::swizzle<128>(
+          (
+          lane / 16 * 8 / 64 * 8192
+          + ((cid * 64 + (warp % 4 * 16 + lane % 16)) * 64 + lane / 16 * 8 % 64)) * 2) / 2;
       #pragma unroll
       for (int e = 0; e < 8; ++e) {
-        acc_o_words[e * 4] = choreo::pack<__nv_bfloat16>(acc_o[e * 8], acc_o[e * 8 + 1]);
-        acc_o_words[e * 4 + 1] =
+        uint32_t acc_o_words[4];  // bf16 [64, 16], two a word
+        acc_o_words[0] = choreo::pack<__nv_bfloat16>(acc_o[e * 8], acc_o[e * 8 + 1]);
+        acc_o_words[1] =
             choreo::pack<__nv_bfloat16>(acc_o[(e * 4 + 1) * 2], acc_o[(e * 4 + 1) * 2 + 1]);
-        acc_o_words[e * 4 + 2] =
+        acc_o_words[2] =
             choreo::pack<__nv_bfloat16>(acc_o[(e * 4 + 2) * 2], acc_o[(e * 4 + 2) * 2 + 1]);
-        acc_o_words[e * 4 + 3] =
+        acc_o_words[3] =
             choreo::pack<__nv_bfloat16>(acc_o[(e * 4 + 3) * 2], acc_o[(e * 4 + 3) * 2 + 1]);
         ptx::stmatrix_x4(
-            choreo::shared_address(o_buf)
-            + choreo::swizzle<128>(
-            (
-            (e * 16 + lane / 16 * 8) / 64 * 8192
-            + ((cid * 64 + (warp % 4 * 16 + lane % 16)) * 64 + (e * 16 + lane / 16 * 8) % 64))
-            * 2), acc_o_words[e * 4], acc_o_words[e * 4 + 1], acc_o_words[e * 4 + 2],
-            acc_o_words[e * 4 + 3]);
+            choreo::shared_address(o_buf + (acc_o_place ^ (e % 4 * 16)) + e / 4 * 8192),
+            acc_o_words[0], acc_o_words[1], acc_o_words[2], acc_o_words[3]);
       }
       // 162: tma.copy o_buf => O_head.subspan(BLOCK_M, DIM).at(bm, 0);
       ptx::fence_proxy_async_shared_cta();
@@ -559,7 +557,7 @@ choreo::status mha_v2_noexcept(choreo::view<const choreo::bf16, 4> Q,
 #line 166 "kernels/attention/v2_manual_s2_1p2c_tma.co"
 
 
-#line 563 "v2_manual_s2_1p2c_tma.cu"
+#line 561 "v2_manual_s2_1p2c_tma.cu"
 
 // ---- fill_input, line 168 of kernels/attention/v2_manual_s2_1p2c_tma.co
 namespace choreo_gen {

@@ -550,24 +550,23 @@ mha_v3_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
         }
         // 206: mma.store acc_o, o_rows;
         ptx::bar_sync<128>(static_cast<uint32_t>(warp / 4 + 1));
-        uint32_t acc_o_words[32];  // bf16 [64, 128], two a word
+        const int acc_o_place = choreo::swizzle<128>(
+            (
+            lane / 16 * 8 / 64 * 8192
+            + ((cid * 64 + (warp % 4 * 16 + lane % 16)) * 64 + lane / 16 * 8 % 64)) * 2) / 2;
         #pragma unroll
         for (int e = 0; e < 8; ++e) {
-          acc_o_words[e * 4] = choreo::pack<__nv_bfloat16>(acc_o[e * 8], acc_o[e * 8 + 1]);
-          acc_o_words[e * 4 + 1] =
+          uint32_t acc_o_words[4];  // bf16 [64, 16], two a word
+          acc_o_words[0] = choreo::pack<__nv_bfloat16>(acc_o[e * 8], acc_o[e * 8 + 1]);
+          acc_o_words[1] =
               choreo::pack<__nv_bfloat16>(acc_o[(e * 4 + 1) * 2], acc_o[(e * 4 + 1) * 2 + 1]);
-          acc_o_words[e * 4 + 2] =
+          acc_o_words[2] =
               choreo::pack<__nv_bfloat16>(acc_o[(e * 4 + 2) * 2], acc_o[(e * 4 + 2) * 2 + 1]);
-          acc_o_words[e * 4 + 3] =
+          acc_o_words[3] =
               choreo::pack<__nv_bfloat16>(acc_o[(e * 4 + 3) * 2], acc_o[(e * 4 + 3) * 2 + 1]);
           ptx::stmatrix_x4(
-              choreo::shared_address(o_buf)
-              + choreo::swizzle<128>(
-              (
-              (e * 16 + lane / 16 * 8) / 64 * 8192
-              + ((cid * 64 + (warp % 4 * 16 + lane % 16)) * 64 + (e * 16 + lane / 16 * 8) % 64))
-              * 2), acc_o_words[e * 4], acc_o_words[e * 4 + 1], acc_o_words[e * 4 + 2],
-              acc_o_words[e * 4 + 3]);
+              choreo::shared_address(o_buf + (acc_o_place ^ (e % 4 * 16)) + e / 4 * 8192),
+              acc_o_words[0], acc_o_words[1], acc_o_words[2], acc_o_words[3]);
         }
         // 207: tma.copy o_rows => O_head.subspan(WG_M, DIM).at(logical_bm * 2 + cid, 0);
         ptx::fence_proxy_async_shared_cta();
@@ -703,7 +702,7 @@ choreo::status mha_v3_noexcept(choreo::view<const choreo::bf16, 4> Q,
 
 // The lists that `choreo check` and `choreo run` execute v3 with: the longest tiles first, dealt to
 // the CTAs in turn.
-#line 707 "v3_fa3_overlap.cu"
+#line 706 "v3_fa3_overlap.cu"
 
 // ---- mha_v3_inputs, line 216 of kernels/attention/v3_fa3_overlap.co
 namespace choreo_gen {
@@ -788,7 +787,7 @@ choreo::status mha_v3_inputs_noexcept(choreo::view<uint64_t, 1> tasks, choreo::v
 #line 234 "kernels/attention/v3_fa3_overlap.co"
 
 
-#line 792 "v3_fa3_overlap.cu"
+#line 791 "v3_fa3_overlap.cu"
 
 // ---- fill_input, line 236 of kernels/attention/v3_fa3_overlap.co
 namespace choreo_gen {

@@ -491,24 +491,23 @@ mha_v4_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
         acc_o[e] = acc_o[e] * scores_scale[e / 2 % 2];
       }
       // 172: mma.store acc_o, o_buf.subspan(WG_M, DIM).at(cid, 0);
-      uint32_t acc_o_words[32];  // bf16 [64, 128], two a word
+      const int acc_o_place = choreo::swizzle<128>(
+          (
+          lane / 16 * 8 / 64 * 8192
+          + ((cid * 64 + (warp % 4 * 16 + lane % 16)) * 64 + lane / 16 * 8 % 64)) * 2) / 2;
       #pragma unroll
       for (int e = 0; e < 8; ++e) {
-        acc_o_words[e * 4] = choreo::pack<__nv_bfloat16>(acc_o[e * 8], acc_o[e * 8 + 1]);
-        acc_o_words[e * 4 + 1] =
+        uint32_t acc_o_words[4];  // bf16 [64, 16], two a word
+        acc_o_words[0] = choreo::pack<__nv_bfloat16>(acc_o[e * 8], acc_o[e * 8 + 1]);
+        acc_o_words[1] =
             choreo::pack<__nv_bfloat16>(acc_o[(e * 4 + 1) * 2], acc_o[(e * 4 + 1) * 2 + 1]);
-        acc_o_words[e * 4 + 2] =
+        acc_o_words[2] =
             choreo::pack<__nv_bfloat16>(acc_o[(e * 4 + 2) * 2], acc_o[(e * 4 + 2) * 2 + 1]);
-        acc_o_words[e * 4 + 3] =
+        acc_o_words[3] =
             choreo::pack<__nv_bfloat16>(acc_o[(e * 4 + 3) * 2], acc_o[(e * 4 + 3) * 2 + 1]);
         ptx::stmatrix_x4(
-            choreo::shared_address(o_buf)
-            + choreo::swizzle<128>(
-            (
-            (e * 16 + lane / 16 * 8) / 64 * 8192
-            + ((cid * 64 + (warp % 4 * 16 + lane % 16)) * 64 + (e * 16 + lane / 16 * 8) % 64))
-            * 2), acc_o_words[e * 4], acc_o_words[e * 4 + 1], acc_o_words[e * 4 + 2],
-            acc_o_words[e * 4 + 3]);
+            choreo::shared_address(o_buf + (acc_o_place ^ (e % 4 * 16)) + e / 4 * 8192),
+            acc_o_words[0], acc_o_words[1], acc_o_words[2], acc_o_words[3]);
       }
       // 173: tma.copy o_buf => O_head.subspan(BLOCK_M, DIM).at(bm, 0);
       ptx::fence_proxy_async_shared_cta();
@@ -621,7 +620,7 @@ choreo::status mha_v4_noexcept(choreo::view<const choreo::bf16, 4> Q,
 #line 177 "kernels/attention/v4_nonpersistent_fa.co"
 
 
-#line 625 "v4_nonpersistent_fa.cu"
+#line 624 "v4_nonpersistent_fa.cu"
 
 // ---- fill_input, line 179 of kernels/attention/v4_nonpersistent_fa.co
 namespace choreo_gen {

@@ -1,4 +1,5 @@
-// Votes: whether a condition holds for any thread of a warp, or of those that share a named barrier.
+// Votes: whether a condition holds for any thread of a warp, or of those that share a named
+// barrier.
 #pragma once
 
 #include <cstdint>
