@@ -111,15 +111,23 @@ class Merging {
   }
 
   // Whether `b` does what `a` does, with other events and barriers; those are noted.
-  // They stand on one line, as what a macro makes does: a finding has one place for all.
+  // They stand on one line, as what a macro makes does: a finding has one place for all. Arrivals
+  // for first generations, which the user does not write, stand where their events are declared.
   bool Alike(const ir::Region& a, const ir::Region& b,
              std::vector<std::vector<ir::StorageId>>& events, size_t& place) const {
     if (a.ops.size() != b.ops.size()) return false;
     for (size_t i = 0; i < a.ops.size(); ++i) {
-      if (a.ops[i].loc.line != b.ops[i].loc.line) return false;
+      const bool one_place = a.ops[i].loc.line == b.ops[i].loc.line;
+      if (!one_place && !(AtDeclaration(a.ops[i]) && AtDeclaration(b.ops[i]))) return false;
       if (!Alike(a.ops[i].node, b.ops[i].node, events, place)) return false;
     }
     return true;
+  }
+  bool AtDeclaration(const ir::Op& op) const {
+    return std::any_of(
+        kernel_.storages.begin(), kernel_.storages.end(), [&](const ir::Storage& storage) {
+          return storage.kind == ir::StorageKind::Event && storage.loc == op.loc;
+        });
   }
   bool Alike(const ir::OpNode& a, const ir::OpNode& b,
              std::vector<std::vector<ir::StorageId>>& events, size_t& place) const {

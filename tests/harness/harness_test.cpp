@@ -266,7 +266,7 @@ TEST(Options, RefuseEachMistakeByName) {
   EXPECT_THAT(Refusal({"--hedas", "3"}), HasSubstr("unknown option `--hedas`"));
   EXPECT_THAT(Refusal({"3"}), HasSubstr("unexpected argument `3`"));
   EXPECT_THAT(Refusal({"--seed", "4294967296"}), HasSubstr("`--seed`"));
-  for (const std::string bad : {"0", "-2", "65", "nan", "2x", ""}) {
+  for (const std::string bad : {"0", "-2", "65", "nan", "2x"}) {
     EXPECT_THAT(Refusal({"--spread", bad}),
                 HasSubstr("`--spread`: `" + bad + "` is not a number above 0, up to 64"));
   }
