@@ -16,7 +16,7 @@ from comparison.texts import TEXTS
 CHINESE_FONTS = ("Noto Sans CJK SC", "Noto Sans CJK JP", "Source Han Sans SC", "WenQuanYi Micro Hei",
                  "WenQuanYi Zen Hei", "Microsoft YaHei", "SimHei", "PingFang SC")
 # Own kernels in shades of one colour, peers in others: told apart without reading the legend.
-COLOURS = {"v1": "#9ecae1", "v2": "#6baed6", "v4": "#3182bd", "v3": "#08519c", "fa3": "#d95f02",
+COLOURS = {"v1": "#9ecae1", "v2": "#6baed6", "v4": "#3182bd", "v3": "#08519c", "v5": "#08306b", "fa3": "#d95f02",
            "cudnn": "#66a61e", "fa2": "#e6ab02", "tilelang": "#e7298a", "triton": "#7570b3", "triton_ws": "#a6761d"}
 NO_MATPLOTLIB = ("matplotlib is not installed for this Python; install python3-matplotlib, then: "
                  "python3 -m comparison.plots SUMMARY.csv")

@@ -43,7 +43,7 @@ TEXTS = {
         "ratio": "速度与 FlashAttention-3 之比",
         "median": "柱：中位数；须线：完整范围",
         "comma": "，",
-        "labels": {"v1": "v1 顺序", "v2": "v2 TMA 流水线", "v4": "v4 future", "v3": "v3 持久化"},
+        "labels": {"v1": "v1 顺序", "v2": "v2 TMA 流水线", "v4": "v4 future", "v3": "v3 持久化", "v5": "v5 宽 tile"},
         "cycles": "周期，由模拟器建模（非实测）",
         "kinds": {"compute": "计算", "wait": "等待", "mma": "MMA", "load": "加载", "store": "存储"},
     },

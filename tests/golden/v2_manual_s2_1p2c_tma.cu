@@ -59,8 +59,7 @@ namespace {
 //   vf           event [2]  at 196632, mbarriers
 //   ke           event [2]  at 196648, mbarriers
 //   ve           event [2]  at 196664, mbarriers
-//   turn_of_1    event  at 196680, mbarrier
-//   turn_of_2    event  at 196688, mbarrier
+//   turn_of      event [2]  at 196680, mbarriers
 __global__ void __launch_bounds__(384, 1)
 mha_v2_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__ CUtensorMap Q_map,
     const __grid_constant__ CUtensorMap K_map, const __grid_constant__ CUtensorMap V_map, int S,
@@ -76,8 +75,7 @@ mha_v2_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
   uint64_t* const vf = reinterpret_cast<uint64_t*>(shared_memory + 196632);
   uint64_t* const ke = reinterpret_cast<uint64_t*>(shared_memory + 196648);
   uint64_t* const ve = reinterpret_cast<uint64_t*>(shared_memory + 196664);
-  uint64_t* const turn_of_1 = reinterpret_cast<uint64_t*>(shared_memory + 196680);
-  uint64_t* const turn_of_2 = reinterpret_cast<uint64_t*>(shared_memory + 196688);
+  uint64_t* const turn_of = reinterpret_cast<uint64_t*>(shared_memory + 196680);
   const int block = static_cast<int>(blockIdx.x);
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = static_cast<int>(threadIdx.x % 32);
@@ -111,8 +109,10 @@ mha_v2_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
     for (int slot = 0; slot < 2; ++slot) {
       ptx::mbarrier_init(choreo::shared_address(ve + slot), 2);
     }
-    ptx::mbarrier_init(choreo::shared_address(turn_of_1), 4);
-    ptx::mbarrier_init(choreo::shared_address(turn_of_2), 4);
+    #pragma unroll
+    for (int slot = 0; slot < 2; ++slot) {
+      ptx::mbarrier_init(choreo::shared_address(turn_of + slot), 4);
+    }
     ptx::fence_mbarrier_init();
   }
   __syncthreads();
@@ -237,7 +237,7 @@ mha_v2_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
       ptx::mbarrier_wait_parity(choreo::shared_address(qf), 0);
       // 102: inthreads (p == 2) wait turn_of_2;
       if (p == 2) {
-        ptx::mbarrier_wait_parity(choreo::shared_address(turn_of_2),
+        ptx::mbarrier_wait_parity(choreo::shared_address(turn_of + 1),
             static_cast<int>(event_waits & 1));
         event_waits = event_waits + 1;
       }
@@ -268,16 +268,8 @@ mha_v2_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
         ptx::wgmma_m64n128k16_f32_bf16<0, 0>(acc_s, q_shared_tile + 1030, k_buf_tile + 1030, 1);
         ptx::wgmma_commit_group();
         // 112: inthreads (p == 1) trigger turn_of_2;
-        if (p == 1) {
-          if (lane == 0) {
-            ptx::mbarrier_arrive(choreo::shared_address(turn_of_2));
-          }
-        }
-        // 113: inthreads (p == 2) trigger turn_of_1;
-        if (p == 2) {
-          if (lane == 0) {
-            ptx::mbarrier_arrive(choreo::shared_address(turn_of_1));
-          }
+        if (lane == 0) {
+          ptx::mbarrier_arrive(choreo::shared_address(turn_of + p % 2));
         }
         // 115: wait qk;
         ptx::wgmma_wait_group<0>();
@@ -367,17 +359,9 @@ mha_v2_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
         ptx::mbarrier_wait_parity(choreo::shared_address(vf + static_cast<int>(v_pipe_order % 2)),
             static_cast<int>((v_pipe_order / 2) & 1));
         // 146: inthreads (p == 1) wait turn_of_1;
-        if (p == 1) {
-          ptx::mbarrier_wait_parity(choreo::shared_address(turn_of_1),
-              static_cast<int>(event_waits & 1));
-          event_waits = event_waits + 1;
-        }
-        // 147: inthreads (p == 2) wait turn_of_2;
-        if (p == 2) {
-          ptx::mbarrier_wait_parity(choreo::shared_address(turn_of_2),
-              static_cast<int>(event_waits & 1));
-          event_waits = event_waits + 1;
-        }
+        ptx::mbarrier_wait_parity(choreo::shared_address(turn_of + p - 1),
+            static_cast<int>(event_waits & 1));
+        event_waits = event_waits + 1;
         // 149: mma.row.col acc_o, acc_s_cast, v_buf[v_slot];
         const uint64_t v_buf_tile = v_buf_desc
             + static_cast<uint64_t>(static_cast<uint32_t>(static_cast<int>(v_slot) * 2048));
@@ -412,7 +396,7 @@ mha_v2_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
       // 153: inthreads (p == 1) trigger turn_of_2;
       if (p == 1) {
         if (lane == 0) {
-          ptx::mbarrier_arrive(choreo::shared_address(turn_of_2));
+          ptx::mbarrier_arrive(choreo::shared_address(turn_of + 1));
         }
       }
       // 156: apply {i} in scores_scale.span
@@ -557,7 +541,7 @@ choreo::status mha_v2_noexcept(choreo::view<const choreo::bf16, 4> Q,
 #line 166 "kernels/attention/v2_manual_s2_1p2c_tma.co"
 
 
-#line 561 "v2_manual_s2_1p2c_tma.cu"
+#line 545 "v2_manual_s2_1p2c_tma.cu"
 
 // ---- fill_input, line 168 of kernels/attention/v2_manual_s2_1p2c_tma.co
 namespace choreo_gen {
