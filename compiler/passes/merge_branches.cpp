@@ -3,6 +3,8 @@
 // all, that takes its mbarrier or barrier by the index. The events become the slots of one array.
 // A wait inside a branch costs more than its test: behind it the compiler below takes warps to have
 // gone apart, and computes what is the same for a whole warp, MMA descriptors too, for each lane.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -22,8 +24,19 @@ struct AlikeRun {
   ir::VarId index;
   int64_t low = 0;
   std::vector<const ir::InThreads*> branches;
-  // At each op that differs: what each branch names there.
-  std::vector<std::vector<ir::StorageId>> events;
+  // An op that names an event: which one in each branch, and where that is written.
+  struct Place {
+    std::vector<ir::StorageId> events;
+    std::vector<ir::Loc> locs;
+    bool same_event() const {
+      return std::all_of(events.begin(), events.end(), [&](auto e) { return e == events[0]; });
+    }
+    bool same_line() const {
+      return std::all_of(locs.begin(), locs.end(),
+                         [&](const ir::Loc& l) { return l.line == locs[0].line; });
+    }
+  };
+  std::vector<Place> places;
 };
 
 class Merging {
@@ -83,18 +96,16 @@ class Merging {
       if (value != run.low + static_cast<int64_t>(run.branches.size())) return 0;
       run.branches.push_back(branch);
     }
-    run.events.clear();
     for (const ir::InThreads* branch : run.branches) {
       size_t place = 0;
-      if (!Alike(run.branches[0]->body, branch->body, run.events, place)) return 0;
+      if (!Alike(run.branches[0]->body, branch->body, run.places, place)) return 0;
     }
-    std::erase_if(run.events, [](const auto& at) {
-      return std::all_of(at.begin(), at.end(), [&](ir::StorageId e) { return e == at[0]; });
-    });
-    if (!std::all_of(run.events.begin(), run.events.end(),
-                     [&](const auto& at) { return MayJoin(at); })) {
-      return 0;
-    }
+    // A finding at an op that is one for all has the place of the event it is about.
+    const auto usable = [&](const AlikeRun::Place& place) {
+      return place.same_event() ? place.same_line() : MayJoin(place.events);
+    };
+    if (!std::all_of(run.places.begin(), run.places.end(), usable)) return 0;
+    std::erase_if(run.places, [](const AlikeRun::Place& place) { return place.same_event(); });
     runs_[&region.ops[first]] = run;
     return run.branches.size();
   }
@@ -110,16 +121,14 @@ class Merging {
     return value;
   }
 
-  // Whether `b` does what `a` does, with other events and barriers; those are noted.
-  // They stand on one line, as what a macro makes does: a finding has one place for all. Arrivals
-  // for first generations, which the user does not write, stand where their events are declared.
+  // Whether `b` does what `a` does, with other events and barriers; the events are noted. Named
+  // barriers, which have no names, stand on one line, as what a macro makes does; their arrivals for
+  // first generations, which the user does not write, where the events are declared.
   bool Alike(const ir::Region& a, const ir::Region& b,
-             std::vector<std::vector<ir::StorageId>>& events, size_t& place) const {
+             std::vector<AlikeRun::Place>& places, size_t& place) const {
     if (a.ops.size() != b.ops.size()) return false;
     for (size_t i = 0; i < a.ops.size(); ++i) {
-      const bool one_place = a.ops[i].loc.line == b.ops[i].loc.line;
-      if (!one_place && !(AtDeclaration(a.ops[i]) && AtDeclaration(b.ops[i]))) return false;
-      if (!Alike(a.ops[i].node, b.ops[i].node, events, place)) return false;
+      if (!Alike(a.ops[i], b.ops[i], places, place)) return false;
     }
     return true;
   }
@@ -129,18 +138,22 @@ class Merging {
           return storage.kind == ir::StorageKind::Event && storage.loc == op.loc;
         });
   }
-  bool Alike(const ir::OpNode& a, const ir::OpNode& b,
-             std::vector<std::vector<ir::StorageId>>& events, size_t& place) const {
+  bool Alike(const ir::Op& a_op, const ir::Op& b_op, std::vector<AlikeRun::Place>& places,
+             size_t& place) const {
+    const ir::OpNode &a = a_op.node, &b = b_op.node;
     if (a.index() != b.index()) return false;
     const auto same = [&](ir::ExprId x, ir::ExprId y) {
       return x.valid() == y.valid() && (!x.valid() || build_.Same(x, y));
     };
     const auto barrier = [&](const auto& x, const auto& y) {
-      return x.threads == y.threads && build_.AsInt(x.id) && build_.AsInt(y.id);
+      const bool one_place =
+          a_op.loc.line == b_op.loc.line || (AtDeclaration(a_op) && AtDeclaration(b_op));
+      return one_place && x.threads == y.threads && build_.AsInt(x.id) && build_.AsInt(y.id);
     };
     const auto event = [&](ir::StorageId x) {
-      if (events.size() <= place) events.emplace_back();
-      events[place++].push_back(x);
+      if (places.size() <= place) places.emplace_back();
+      places[place].events.push_back(x);
+      places[place++].locs.push_back(b_op.loc);
       return true;
     };
     if (const auto* x = std::get_if<ir::NamedBarrierSync>(&a)) {
@@ -164,8 +177,8 @@ class Merging {
     }
     if (const auto* x = std::get_if<ir::If>(&a)) {
       const auto& y = std::get<ir::If>(b);
-      return same(x->condition, y.condition) && Alike(x->then_body, y.then_body, events, place) &&
-             Alike(x->else_body, y.else_body, events, place);
+      return same(x->condition, y.condition) && Alike(x->then_body, y.then_body, places, place) &&
+             Alike(x->else_body, y.else_body, places, place);
     }
     return std::holds_alternative<ir::SyncWarp>(a) ||
            std::holds_alternative<ir::FenceProxyAsync>(a);
@@ -196,9 +209,9 @@ class Merging {
     // Events that stand at one place are of one array, and so are all that any of them joins.
     std::map<ir::StorageId, std::set<ir::StorageId>> group_of;
     for (const auto& [op, run] : runs_) {
-      for (const std::vector<ir::StorageId>& events : run.events) {
-        std::set<ir::StorageId> all(events.begin(), events.end());
-        for (const ir::StorageId event : events) {
+      for (const AlikeRun::Place& place : run.places) {
+        std::set<ir::StorageId> all(place.events.begin(), place.events.end());
+        for (const ir::StorageId event : place.events) {
           const auto known = group_of.find(event);
           if (known != group_of.end()) all.insert(known->second.begin(), known->second.end());
         }
@@ -219,6 +232,21 @@ class Merging {
         kernel_.storages[member].byte_offset = -1;
       }
       counts_[id] = counts_.at(event);
+    }
+    for (const auto& [op, run] : runs_) {
+      for (const AlikeRun::Place& place : run.places) NotePlaces(place);
+    }
+  }
+
+  // The op takes the place of the first branch.
+  void NotePlaces(const AlikeRun::Place& place) {
+    if (place.same_line()) return;
+    for (size_t i = 1; i < place.events.size(); ++i) {
+      const Slot& slot = slots_.at(place.events[i]);
+      const ir::Loc &from = place.locs[0], &to = place.locs[i];
+      std::string& places = kernel_.storages[slot.array].slot_places;
+      places += fmt::format("{}{}:{}/{}@{}:{}", places.empty() ? "" : " ", from.line, from.column,
+                            slot.slot, to.line, to.column);
     }
   }
 

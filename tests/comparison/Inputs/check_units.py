@@ -128,7 +128,7 @@ def twelve_warps():
 
 def backends_asked_for():
     usual = options.parse([])
-    assert usual.backends == ["v1", "v2", "v4", "v3", "fa3", "cudnn", "triton"]
+    assert usual.backends == ["v1", "v2", "v4", "v3", "v5", "fa3", "cudnn", "triton"]
     assert options.parse(["--backends", "all"]).backends == list(backends.TABLE)
     assert usual.ws_python == usual.python == "python3" and not usual.graph and not usual.include_layout
     assert options.parse(["--python", "p"]).ws_python == "p"
