@@ -1,5 +1,5 @@
-// merge-branches: `inthreads (p == 1) wait a; inthreads (p == 2) wait b; …`, where every thread is in
-// one of the branches and these differ only in the event or the named barrier: one statement for
+// merge-branches: `inthreads (p == 1) wait a; inthreads (p == 2) wait b; …`, where every thread is
+// in one of the branches and these differ only in the event or the named barrier: one statement for
 // all, that takes its mbarrier or barrier by the index. The events become the slots of one array.
 // A wait inside a branch costs more than its test: behind it the compiler below takes warps to have
 // gone apart, and computes what is the same for a whole warp, MMA descriptors too, for each lane.
@@ -122,10 +122,10 @@ class Merging {
   }
 
   // Whether `b` does what `a` does, with other events and barriers; the events are noted. Named
-  // barriers, which have no names, stand on one line, as what a macro makes does; their arrivals for
-  // first generations, which the user does not write, where the events are declared.
-  bool Alike(const ir::Region& a, const ir::Region& b,
-             std::vector<AlikeRun::Place>& places, size_t& place) const {
+  // barriers, which have no names, stand on one line, as what a macro makes does; their arrivals
+  // for first generations, which the user does not write, where the events are declared.
+  bool Alike(const ir::Region& a, const ir::Region& b, std::vector<AlikeRun::Place>& places,
+             size_t& place) const {
     if (a.ops.size() != b.ops.size()) return false;
     for (size_t i = 0; i < a.ops.size(); ++i) {
       if (!Alike(a.ops[i], b.ops[i], places, place)) return false;
@@ -133,10 +133,10 @@ class Merging {
     return true;
   }
   bool AtDeclaration(const ir::Op& op) const {
-    return std::any_of(
-        kernel_.storages.begin(), kernel_.storages.end(), [&](const ir::Storage& storage) {
-          return storage.kind == ir::StorageKind::Event && storage.loc == op.loc;
-        });
+    return std::any_of(kernel_.storages.begin(), kernel_.storages.end(),
+                       [&](const ir::Storage& storage) {
+                         return storage.kind == ir::StorageKind::Event && storage.loc == op.loc;
+                       });
   }
   bool Alike(const ir::Op& a_op, const ir::Op& b_op, std::vector<AlikeRun::Place>& places,
              size_t& place) const {
@@ -255,7 +255,8 @@ class Merging {
     std::string name = kernel_.storages[*group.begin()].name;
     for (const ir::StorageId member : group) {
       const std::string& other = kernel_.storages[member].name;
-      const auto [end, unused] = std::mismatch(name.begin(), name.end(), other.begin(), other.end());
+      const auto [end, unused] =
+          std::mismatch(name.begin(), name.end(), other.begin(), other.end());
       name.erase(end, name.end());
     }
     while (!name.empty() && name.back() == '_') name.pop_back();
@@ -328,13 +329,13 @@ class Merging {
     for (const ir::InThreads* branch : run.branches) bodies.push_back(&branch->body);
     Merge(run, bodies, out);
   }
-  void Merge(const AlikeRun& run, const std::vector<const ir::Region*>& bodies,
-             ir::Region& out) {
+  void Merge(const AlikeRun& run, const std::vector<const ir::Region*>& bodies, ir::Region& out) {
     for (size_t i = 0; i < bodies[0]->ops.size(); ++i) {
       ir::Op op = bodies[0]->ops[i];
       const auto each = [&]<class Node>(const Node*, const auto& value) {
         std::vector<int64_t> values;
-        for (const ir::Region* body : bodies) values.push_back(value(std::get<Node>(body->ops[i].node)));
+        for (const ir::Region* body : bodies)
+          values.push_back(value(std::get<Node>(body->ops[i].node)));
         return Choose(run, values);
       };
       const auto id = [&](const auto& barrier) { return *build_.AsInt(barrier.id); };
@@ -348,7 +349,8 @@ class Merging {
         arrive->id = each(arrive, id);
       } else if (auto* wait = std::get_if<ir::MbarrierWait>(&op.node)) {
         const ir::ExprId at = each(wait, slot);
-        if (Rename(op) && slots_.contains(std::get<ir::MbarrierWait>(bodies[0]->ops[i].node).event)) {
+        if (Rename(op) &&
+            slots_.contains(std::get<ir::MbarrierWait>(bodies[0]->ops[i].node).event)) {
           std::get<ir::MbarrierWait>(op.node).slot = at;
         }
       } else if (auto* arrive = std::get_if<ir::MbarrierArrive>(&op.node)) {
@@ -398,8 +400,8 @@ class Merging {
   ir::ExprBuilder build_;
   ScopeTracker scope_;
   std::map<ir::StorageId, int32_t> counts_;  // arrivals of each mbarrier
-  std::map<const ir::Op*, AlikeRun> runs_;  // by the first op
-  std::map<ir::StorageId, Slot> slots_;       // of events that were joined
+  std::map<const ir::Op*, AlikeRun> runs_;   // by the first op
+  std::map<ir::StorageId, Slot> slots_;      // of events that were joined
 };
 
 }  // namespace

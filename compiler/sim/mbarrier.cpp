@@ -194,7 +194,8 @@ void ArriveLane(Warp& w, uint32_t lane, Cta& cta, uint32_t id, const Knowledge& 
     }
   }
   if (slot.pending == 0) {
-    cta.findings().Add(kinds::SimMbarrierCount, PlaceOf(cta, w.pc, id), cta.launch->LocOf(slot.init_op),
+    cta.findings().Add(kinds::SimMbarrierCount, PlaceOf(cta, w.pc, id),
+                       cta.launch->LocOf(slot.init_op),
                        fmt::format("{} arrives at {}, but generation {} has all its {} arrivals",
                                    LaneName(w, lane), SlotName(cta, id),
                                    GenerationOf(cta, slot, slot.phase), slot.count));
@@ -237,8 +238,8 @@ ir::Loc PlaceOf(const Cta& cta, uint32_t op, uint32_t id) {
   for (std::string place; places >> place;) {
     unsigned line = 0, column = 0, slot = 0;
     ir::Loc to = loc;
-    const int read = std::sscanf(place.c_str(), "%u:%u/%u@%u:%u", &line, &column, &slot, &to.line,
-                                 &to.column);
+    const int read =
+        std::sscanf(place.c_str(), "%u:%u/%u@%u:%u", &line, &column, &slot, &to.line, &to.column);
     const bool here = line == unsigned(loc.line) && column == unsigned(loc.column);
     if (read == 5 && here && slot == cta.mbarriers[id].index) return to;
   }

@@ -79,8 +79,8 @@ void CompleteBytes(Cta& cta, uint32_t slot, int64_t bytes, uint32_t issued_in, u
                    uint64_t time);
 
 // "`kf`", of a ring "slot 1 of `kf`"; in a cluster with the rank.
-// What a path counts its waits and arrivals by: the first slot of a ring, a slot that is an event of
-// its own.
+// What a path counts its waits and arrivals by: the first slot of a ring, a slot that is an event
+// of its own.
 uint32_t RingOf(const Cta& cta, uint32_t id);
 // Where the source says what the op does for this slot.
 ir::Loc PlaceOf(const Cta& cta, uint32_t op, uint32_t id);

@@ -148,12 +148,12 @@ def pinned_packages():
 
 
 def time_of_a_usual_run():
-    """All kernels and five peers at three sizes: the timing takes less than five minutes on an H200 (at the
+    """All kernels and five peers at three sizes: the timing takes less than five and a half minutes on an H200 (at the
     mean throughput that is assumed there)."""
     names = [*backends.USUAL, "tilelang"]
     steps = rounds.plan(names, W.sizes, ("sustained",), 3)
     assert len(steps) == 3 * 3 * (len(names) + 1)
-    assert sum(rounds.expected_s(s, W, options.parse([]).gap_s) for s in steps) < 300
+    assert sum(rounds.expected_s(s, W, options.parse([]).gap_s) for s in steps) < 330
 
 
 CHECKS = (median_and_range, ratio_within_size, drift, order, time_left, verified_rows, resources,
