@@ -1,0 +1,34 @@
+// What `choreo tune` says while it works: a line a step on the standard error stream, with what is
+// left. Threads may share one.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace choreo::driver {
+
+// "about 40 s left", "about 3 min left"; nothing while it cannot be known.
+std::string TimeLeft(double elapsed_s, size_t done, size_t left);
+
+class TuneProgress {
+ public:
+  explicit TuneProgress(size_t steps) : left_(steps) {}
+
+  // One step is done, in a moment if it was known from an earlier run.
+  void Step(std::string_view what, bool known = false);
+  // Fewer or more steps are left than was thought.
+  void SetLeft(size_t steps) { left_ = steps; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::mutex mutex_;
+  Clock::time_point last_ = Clock::now();
+  double elapsed_s_ = 0;  // of the steps that were not known
+  size_t done_ = 0, left_;
+};
+
+}  // namespace choreo::driver
