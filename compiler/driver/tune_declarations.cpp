@@ -26,7 +26,8 @@ class LineReader {
 
   std::optional<TuneRange> Read() {
     range_.name = std::string(LeadingWord(rest_));
-    if (range_.name.empty()) return Fail("expected the name of a macro after `tune:`");
+    if (range_.name.empty() || range_.name == "in")
+      return Fail("expected the name of a macro after `tune:`");
     rest_ = TrimBlanks(rest_.substr(range_.name.size()));
     if (LeadingWord(rest_) != "in")
       return Fail(fmt::format("expected `in` after `{}`", range_.name));

@@ -44,6 +44,10 @@ class Measurement {
   }
 
  private:
+  bool IsReference(const TuneContender& contender) const {
+    return contender.binary == reference_.binary;
+  }
+
   RunResult RunProgram(const std::string& binary, bool timed) const {
     const std::string json = options_.folder + "/run.json";
     std::error_code error;
@@ -93,15 +97,20 @@ class Measurement {
 
   bool VerifyContenders() {
     size_t count = 0;
-    for (const TuneContender& contender : contenders_) count += !contender.binary.empty();
+    for (const TuneContender& contender : contenders_) {
+      count += !contender.binary.empty() && !IsReference(contender);
+    }
     progress_.SetLeft(count);
     for (size_t i = 0; i < contenders_.size(); ++i) {
       const TuneContender& contender = contenders_[i];
       if (contender.binary.empty()) continue;
       if (interruption_.Asked()) return false;
-      const bool self = contender.binary == reference_.binary;
+      if (IsReference(contender)) {
+        result_.turns[i].verified = true;
+        continue;
+      }
       const std::string key = HashOfParts({"verify", contender.key, arguments_, device_});
-      const bool known = self || rows_.Verified(key);
+      const bool known = rows_.Verified(key);
       TuneTurns& turns = result_.turns[i];
       if (!known) {
         turns.failed = RunProgram(contender.binary, false).failed;
@@ -135,8 +144,7 @@ class Measurement {
     std::vector<size_t> in_play;
     for (size_t i = 0; i < contenders_.size(); ++i) {
       // The reference is measured by all the others' turns.
-      const bool self = contenders_[i].binary == reference_.binary;
-      if (result_.turns[i].verified && !self) in_play.push_back(i);
+      if (result_.turns[i].verified && !IsReference(contenders_[i])) in_play.push_back(i);
     }
     for (size_t round = 0; round < options_.rounds; ++round) {
       progress_.SetLeft(StepsLeft(in_play.size(), options_.rounds - round));

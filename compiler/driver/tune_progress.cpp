@@ -9,9 +9,9 @@ namespace choreo::driver {
 std::string TimeLeft(double elapsed_s, size_t done, size_t left) {
   if (done == 0 || left == 0) return {};
   const double seconds = elapsed_s / static_cast<double>(done) * static_cast<double>(left);
-  if (seconds < 90) return fmt::format("about {:.0f} s left", seconds);
-  if (seconds < 90 * 60) return fmt::format("about {:.0f} min left", seconds / 60);
-  return fmt::format("about {:.1f} h left", seconds / 3600);
+  if (seconds < 90) return fmt::format("about {:.0f} s", seconds);
+  if (seconds < 90 * 60) return fmt::format("about {:.0f} min", seconds / 60);
+  return fmt::format("about {:.1f} h", seconds / 3600);
 }
 
 void TuneProgress::Step(std::string_view what, bool known) {
@@ -23,8 +23,10 @@ void TuneProgress::Step(std::string_view what, bool known) {
   }
   last_ = now;
   if (left_ > 0) --left_;
-  const std::string time = TimeLeft(elapsed_s_, done_, left_);
-  fmt::print(stderr, "tune: {}{}{}\n", what, time.empty() ? "" : "; ", time);
+  std::string rest = left_ == 0 ? std::string() : fmt::format("; {} to go", left_);
+  if (const std::string time = TimeLeft(elapsed_s_, done_, left_); !time.empty())
+    rest += ", " + time;
+  fmt::print(stderr, "tune: {}{}\n", what, rest);
   std::fflush(stderr);
 }
 

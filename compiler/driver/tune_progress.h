@@ -10,7 +10,7 @@
 
 namespace choreo::driver {
 
-// "about 40 s left", "about 3 min left"; nothing while it cannot be known.
+// "about 40 s", "about 3 min"; nothing while it cannot be known.
 std::string TimeLeft(double elapsed_s, size_t done, size_t left);
 
 class TuneProgress {

@@ -88,9 +88,10 @@ std::string RenderMarkdown(const TuneTable& table) {
       {"candidate", "registers", "spilled", "ms", "ratio (range)", "verdict"}};
   for (const TuneLine& line : table.lines) {
     const Cells cells = CellsOf(line);
-    rows.push_back({MarkdownCell(cells[0]), cells[1], cells[2], cells[3],
-                    cells[4].empty() ? "" : fmt::format("{} ({} to {})", cells[4], cells[5], cells[6]),
-                    MarkdownCell(cells[7])});
+    rows.push_back(
+        {MarkdownCell(cells[0]), cells[1], cells[2], cells[3],
+         cells[4].empty() ? "" : fmt::format("{} ({} to {})", cells[4], cells[5], cells[6]),
+         MarkdownCell(cells[7])});
   }
   text += "\n" + Aligned(rows);
   if (!table.result.empty()) text += "\n" + table.result + "\n";
