@@ -46,9 +46,9 @@ class Tune {
     if (!Written(rows)) return kExitOk;
 
     const Interruption interruption;
-    programs_ = BuildCandidates(
-        {options_, plan->text, plan->sources_hash, tool, installation_, folder_ + "/bin"},
-        plan->candidates, rows, interruption);
+    programs_ = BuildCandidates({options_, plan->text, plan->sources_hash, tool, installation_,
+                                 folder_ + "/bin", Progress()},
+                                plan->candidates, rows, interruption);
     int status = kExitOk;
     std::optional<TuneMeasurement> measurement;
     if (interruption.Asked()) {
@@ -63,6 +63,9 @@ class Tune {
   }
 
  private:
+  // Diagnostics as JSON have the error stream to themselves.
+  std::FILE* Progress() const { return options_.json() ? stdout : stderr; }
+
   bool Fail(const std::string& path, std::string_view why) {
     session_.diags().Emit(kinds::OutputNotWritable, SourceRange(), path, why);
     return false;
@@ -127,6 +130,7 @@ class Tune {
     options.timeout_s = options_.timeout;
     options.timed = cuda_;
     options.folder = folder_;
+    options.progress = Progress();
     return options;
   }
 

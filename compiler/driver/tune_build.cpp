@@ -50,7 +50,7 @@ class Builder {
  public:
   Builder(const TuneBuildInput& input, TuneRows& rows, const Interruption& interruption,
           size_t count)
-      : input_(input), rows_(rows), interruption_(interruption), progress_(count) {}
+      : input_(input), rows_(rows), interruption_(interruption), progress_(count, input.progress) {}
 
   TuneProgram Build(const TuneCandidate& candidate) {
     TuneProgram program;

@@ -31,6 +31,7 @@ struct TuneBuildInput {
   Tool tool;
   Installation installation;
   std::string folder;  // where programs go; exists
+  std::FILE* progress;
 };
 
 std::vector<TuneProgram> BuildCandidates(const TuneBuildInput& input,

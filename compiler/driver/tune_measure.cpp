@@ -32,7 +32,7 @@ class Measurement {
         options_(options),
         rows_(rows),
         interruption_(interruption),
-        progress_(0) {
+        progress_(0, options.progress) {
     result_.turns.resize(contenders.size());
     for (const std::string& argument : options.arguments) arguments_ += argument + '\n';
   }
@@ -53,11 +53,13 @@ class Measurement {
     std::error_code error;
     std::filesystem::remove(json, error);
     std::vector<std::string> command = {binary.find('/') == binary.npos ? "./" + binary : binary};
+    // The program's arguments may ask for more timed rounds; verification is timed as little as can
+    // be.
     if (timed) command.insert(command.end(), {"--no-verify", "--rounds", "1"});
     command.insert(command.end(), options_.arguments.begin(), options_.arguments.end());
+    if (!timed) command.insert(command.end(), {"--warmup", "0", "--repeat", "1", "--rounds", "1"});
     command.insert(command.end(), {"--json", json});
-    const ToolLimits limits{options_.timeout_s,
-                            {timed ? "CHOREO_DISABLE_TIMING=0" : "CHOREO_DISABLE_TIMING=1"}};
+    const ToolLimits limits{options_.timeout_s, {"CHOREO_DISABLE_TIMING=0"}};
     const ToolResult tool = RunTool(command, limits);
     RunResult result;
     result.status = tool.status;

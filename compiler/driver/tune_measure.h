@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,7 @@ struct TuneMeasureOptions {
   uint64_t timeout_s = 300;
   bool timed = true;  // the simulator has no times
   std::string folder;
+  std::FILE* progress = nullptr;
 };
 
 struct TuneTurns {     // of one contender

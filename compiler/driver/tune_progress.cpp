@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-
 namespace choreo::driver {
 
 std::string TimeLeft(double elapsed_s, size_t done, size_t left) {
@@ -26,8 +24,8 @@ void TuneProgress::Step(std::string_view what, bool known) {
   std::string rest = left_ == 0 ? std::string() : fmt::format("; {} to go", left_);
   if (const std::string time = TimeLeft(elapsed_s_, done_, left_); !time.empty())
     rest += ", " + time;
-  fmt::print(stderr, "tune: {}{}\n", what, rest);
-  std::fflush(stderr);
+  fmt::print(out_, "tune: {}{}\n", what, rest);
+  std::fflush(out_);
 }
 
 }  // namespace choreo::driver

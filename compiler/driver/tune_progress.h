@@ -1,9 +1,10 @@
-// What `choreo tune` says while it works: a line a step on the standard error stream, with what is
+// What `choreo tune` says while it works: a line a step, with what is
 // left. Threads may share one.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
+#include <cstdio>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -15,7 +16,7 @@ std::string TimeLeft(double elapsed_s, size_t done, size_t left);
 
 class TuneProgress {
  public:
-  explicit TuneProgress(size_t steps) : left_(steps) {}
+  TuneProgress(size_t steps, std::FILE* out) : left_(steps), out_(out) {}
 
   // One step is done, in a moment if it was known from an earlier run.
   void Step(std::string_view what, bool known = false);
@@ -29,6 +30,7 @@ class TuneProgress {
   Clock::time_point last_ = Clock::now();
   double elapsed_s_ = 0;  // of the steps that were not known
   size_t done_ = 0, left_;
+  std::FILE* out_;
 };
 
 }  // namespace choreo::driver

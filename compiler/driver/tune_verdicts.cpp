@@ -20,7 +20,12 @@ class Judge {
       all_.insert(all_.end(), samples.begin(), samples.end());
     }
     noise_ = NoiseOf(all_);
-    if (!o_.reference.empty() && summaries_[0]) base_ = summaries_[0]->ratio;
+    if (o_.reference.empty()) return;
+    if (summaries_[0]) {
+      base_ = summaries_[0]->ratio;
+    } else {
+      base_name_ = "reference";  // the defaults were refused
+    }
   }
 
   TuneVerdicts Run() {
@@ -128,14 +133,13 @@ class Judge {
       return "Nothing was compared: no candidate beside the reference could be run.";
     if (!verdicts_.winner) {
       return fmt::format(
-          "No difference above the noise of {} in favour of a candidate: the defaults stay.",
-          Percent(noise_));
+          "No difference above the noise of {} in favour of a candidate: the {} stay{}.",
+          Percent(noise_), base_name_, base_name_ == "defaults" ? "" : "s ahead");
     }
     const TuneSummary& best = *summaries_[*verdicts_.winner];
-    return fmt::format(
-        "{} is {:.4f} times as fast as the defaults ({:.4f} to {:.4f}); the noise is {}.",
-        o_.programs[*verdicts_.winner].label, best.ratio / base_, best.low / base_,
-        best.high / base_, Percent(noise_));
+    return fmt::format("{} is {:.4f} times as fast as the {} ({:.4f} to {:.4f}); the noise is {}.",
+                       o_.programs[*verdicts_.winner].label, best.ratio / base_, base_name_,
+                       best.low / base_, best.high / base_, Percent(noise_));
   }
 
   const TuneOutcome& o_;
@@ -143,6 +147,7 @@ class Judge {
   std::vector<std::optional<TuneSummary>> summaries_;
   std::vector<TuneSample> all_;
   double noise_ = 0, base_ = 1;
+  std::string base_name_ = "defaults";
   TuneVerdicts verdicts_;
 };
 

@@ -93,6 +93,17 @@ TEST_F(TuneVerdictsTest, BesideAnotherReferenceTheDefaultsAreStillToBeBeaten) {
   EXPECT_FALSE(verdicts.winner);
 }
 
+TEST_F(TuneVerdictsTest, WithoutTheDefaultsTheReferenceIsToBeBeaten) {
+  reference = "v4";
+  programs[0].binary.clear();
+  programs[0].refused = "no memory";
+  measurement.turns[0] = {};
+  EXPECT_EQ(Judge().winner, 1u);
+  EXPECT_THAT(Judge().result, HasSubstr("as fast as the reference"));
+  measurement.turns[1] = Timed({1.1, 1.1, 1.1});
+  EXPECT_THAT(Judge().result, HasSubstr("the reference stays ahead"));
+}
+
 TEST_F(TuneVerdictsTest, WithoutACardOrAtAll) {
   measurement.end = End::NoDevice;
   measurement.turns.assign(5, {});
