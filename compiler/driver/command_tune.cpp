@@ -2,6 +2,7 @@
 // verifies them, and measures them in turn beside a reference.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
@@ -52,6 +53,8 @@ class Tune {
     int status = kExitOk;
     std::optional<TuneMeasurement> measurement;
     if (interruption.Asked()) {
+      measurement = TuneMeasurement{End::Interrupted, {}, {}};
+      measurement->turns.resize(programs_.size());
       status = kExitInterrupted;
     } else if (FindReference()) {
       measurement = Measure(reference_, Contenders(), MeasureOptions(), rows, interruption);
@@ -162,7 +165,8 @@ class Tune {
     if (!options_.native_args.empty()) program.push_back("--");
     program.insert(program.end(), options_.native_args.begin(), options_.native_args.end());
     TuneTable table{ShellLine(program), {}, verdicts.status, verdicts.result, verdicts.lines};
-    if (cuda_ && measurement != nullptr && measurement->end != End::NoDevice) {
+    const auto compared = [](const TuneLine& line) { return line.summary.has_value(); };
+    if (std::any_of(table.lines.begin(), table.lines.end(), compared)) {
       table.reference =
           options_.reference.empty() ? "the defaults" : fmt::format("`{}`", options_.reference);
     }

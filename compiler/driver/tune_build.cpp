@@ -155,7 +155,7 @@ class Builder {
       if (error) program.refused = fmt::format("cannot write `{}`: {}", path, error.message());
     }
     if (!program.refused.empty()) return std::nullopt;
-    const TuneBuildRow row = RowOf(report);
+    TuneBuildRow row = RowOf(report);
     const std::lock_guard<std::mutex> lock(mutex_);
     rows_.AddBuild(program.key, program.label, row);
     return row;

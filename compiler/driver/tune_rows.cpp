@@ -59,7 +59,8 @@ void TuneRows::Learn(std::string_view line) {
       TuneSample sample{json.at("before"), json.at("ms"), json.at("after")};
       if (IsSound(sample)) samples_[{key, json.at("round")}] = std::move(sample);
     }
-  } catch (const Json::exception&) {  // a row of another version: as if it were not there
+  } catch (const Json::exception&) {
+    return;  // a row of another version: as if it were not there
   }
 }
 
