@@ -1,4 +1,6 @@
 // OpPrinter: barriers, mbarriers, tensor copies, waits, roles and errors.
+#include <sstream>
+
 #include "codegen/print_op.h"
 #include "ir/builder.h"
 
@@ -86,12 +88,27 @@ void OpPrinter::Print(const ir::MbarrierExpectTx& op) {
   Line(fmt::format("ptx::mbarrier_arrive_expect_tx({}, {});", Slot(op.event, op.slot), op.bytes));
 }
 
+// The user's name of what is waited for. Where events of their own are slots of one array and only
+// the running kernel knows the slot: all of them, in the order of the slots from 0 on.
+std::string OpPrinter::EventNames(ir::StorageId event, ir::ExprId slot) const {
+  const ir::Storage& storage = kernel_.storages[event];
+  if (storage.slot_names.empty()) return fmt::format("event `{}`", storage.name);
+  std::istringstream names(storage.slot_names);
+  const auto known = ir::AsInt(kernel_, slot);
+  std::string text, name;
+  for (int64_t i = 0; names >> name; ++i) {
+    if (known && *known != i) continue;
+    text += fmt::format("{}`{}`", text.empty() ? "" : ", ", name);
+  }
+  return (known ? "event " : "one of the events ") + text;
+}
+
 // A wait that reports itself when it takes too long (`--debug-waits`).
 void OpPrinter::PrintBoundedWait(const ir::MbarrierWait& op) {
   const int milliseconds = program_.debug_waits_ms;
-  errors_.push_back({loc_, fmt::format("{}waited {} ms for event `{}`",
+  errors_.push_back({loc_, fmt::format("{}waited {} ms for {}",
                                        role_.empty() ? "" : fmt::format("role `{}` ", role_),
-                                       milliseconds, kernel_.storages[op.event].name)});
+                                       milliseconds, EventNames(op.event, op.slot))});
   CHOREO_CHECK(errors_.size() <= UINT16_MAX, "more checks than an error word can tell apart");
   Line(fmt::format("choreo::debug_wait<{}>({}, {}, {}, {}, {}, {});", milliseconds,
                    Slot(op.event, op.slot), exprs_.Print(op.parity), exprs_.Print(op.slot),

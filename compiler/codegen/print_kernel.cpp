@@ -169,8 +169,9 @@ class KernelPrinter {
     if (storage.kind == ir::StorageKind::Event) {
       const std::string slots =
           storage.array_size > 1 ? fmt::format(" [{}]", storage.array_size) : "";
-      return fmt::format("{:<12} event{}  at {}, mbarrier{}", storage.name, slots,
-                         storage.byte_offset, storage.array_size > 1 ? "s" : "");
+      return fmt::format("{:<12} event{}  at {}, mbarrier{}{}{}", storage.name, slots,
+                         storage.byte_offset, storage.array_size > 1 ? "s" : "",
+                         storage.slot_names.empty() ? "" : " of ", storage.slot_names);
     }
     std::string shape;
     for (const ir::ExprId dim : storage.dims) {

@@ -108,6 +108,7 @@ class OpPrinter {
   }
 
   void PrintBarrier(std::string_view function, ir::ExprId id, int threads);
+  std::string EventNames(ir::StorageId event, ir::ExprId slot) const;
   void PrintBoundedWait(const ir::MbarrierWait& op);
   void PrintMulticast(const ir::TmaLoadBox& op);
   // The shared address of a slot's mbarrier.

@@ -27,6 +27,7 @@ kernel "copy" loc(1:2) {
     $p kind=frag elem=bf16 dims=[64, 64] layout=accumulator;
     $row kind=frag elem=f32 dims=[64] layout=row;
     $own kind=local elem=f32 dims=[4];
+    $turn kind=event elem=u64 array_size=2 byte_offset=16368 tile_bytes=8 slot_names="turn_1 turn_2";
   }
   views {
     #0 storage=$x base_extents=[%n, 64] start=[0, 0] axes=[(base_axis=0 extent=%n step=2), (base_axis=1 extent=64)];
@@ -90,6 +91,7 @@ TEST(ReaderTest, StructureSurvives) {
   EXPECT_EQ(kernel.vars[VarId(0)].loc, (Loc{1, 20}));
   EXPECT_EQ(read.module->lines[0].text, "x = \"q\"\t\\;");
   EXPECT_EQ(kernel.storages[StorageId(1)].array_size, 2);
+  EXPECT_EQ(kernel.storages[StorageId(6)].slot_names, "turn_1 turn_2");
   EXPECT_EQ(std::get<For>(kernel.body.ops[6].node).unroll, -1);
   EXPECT_TRUE(std::get<Wgmma>(kernel.body.ops[7].node).trans_b);
 }

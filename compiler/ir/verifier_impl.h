@@ -61,6 +61,7 @@ class KernelVerifier {
   void CheckTables();
   void CheckStorage(StorageId id);
   void CheckShared(const Storage& storage);
+  void CheckSlotNames(const Storage& storage);
   void CheckEvent(const Storage& storage);
   void CheckMaps();
   void CheckView(ViewId id);

@@ -1,5 +1,7 @@
 // The verifier's rules for the tables beside the ops: variables, storages, views, parameters, host
 // part.
+#include <algorithm>
+
 #include "ir/verifier_impl.h"
 
 namespace choreo::ir {
@@ -98,6 +100,7 @@ void KernelVerifier::CheckStorage(StorageId id) {
   }
   if (storage.kind == StorageKind::Shared) CheckShared(storage);
   if (storage.kind == StorageKind::Event) CheckEvent(storage);
+  CheckSlotNames(storage);
   if (storage.kind != StorageKind::Frag || storage.layout == FragLayout::None) {
     if (storage.kind == StorageKind::Frag && IsLowered()) {
       Report("fragment `{}` has no layout", storage.name);
@@ -109,6 +112,19 @@ void KernelVerifier::CheckStorage(StorageId id) {
   if (!rank_fits || *Constant(storage.dims[0]) != 64 ||
       (!row && *Constant(storage.dims[1]) % 8 != 0)) {
     Report("fragment `{}` is not {}", storage.name, row ? "[64]" : "[64, a multiple of 8]");
+  }
+}
+
+void KernelVerifier::CheckSlotNames(const Storage& storage) {
+  if (storage.slot_names.empty()) return;
+  if (storage.kind != StorageKind::Event) {
+    Report("storage `{}` names slots and is no event", storage.name);
+    return;
+  }
+  const auto spaces = std::count(storage.slot_names.begin(), storage.slot_names.end(), ' ');
+  if (spaces + 1 != storage.array_size) {
+    Report("event `{}` has {} slots and {} names of slots", storage.name, storage.array_size,
+           spaces + 1);
   }
 }
 

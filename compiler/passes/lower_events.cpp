@@ -56,7 +56,8 @@ class EventLowering {
   int LargestBarrierId() const;
   ThreadSet TriggersIn(const ir::Region& role, ir::StorageId event) const;
   ThreadSet TriggersInRoles(const ir::Region& region, ir::StorageId event) const;
-  ir::ExprId PredicateOfTriggers(const ir::Region& role, ir::StorageId event) const;
+  ir::ExprId PredicateOfTriggers(const ir::Region& role, ir::StorageId event,
+                                 const ThreadSet& threads);
   void GiveFirstGenerations(const ir::Region& role, std::vector<ir::Op>& out);
   size_t Place();
   void Begin(ir::Region& body);
@@ -195,16 +196,21 @@ ThreadSet EventLowering::TriggersIn(const ir::Region& role, ir::StorageId event)
   return threads;
 }
 
-// The predicate that narrows all triggers of the event alike, if it is made of parallel variables
-// and constants; invalid: there is none.
-ir::ExprId EventLowering::PredicateOfTriggers(const ir::Region& role, ir::StorageId event) const {
+// The predicate that narrows all triggers of the event alike, if it is made of constants and of
+// parallel variables that the role begins with, and names `threads`; invalid: there is none.
+ir::ExprId EventLowering::PredicateOfTriggers(const ir::Region& role, ir::StorageId event,
+                                              const ThreadSet& threads) {
   ir::ExprId common;
   bool one = true;
+  std::set<ir::VarId> inside;  // parallel variables of the role's own
   const std::function<void(const ir::Region&, ir::ExprId, int)> walk =
       [&](const ir::Region& region, ir::ExprId around, int depth) {
         for (const ir::Op& op : region.ops) {
           const auto* narrowed = std::get_if<ir::InThreads>(&op.node);
           const auto* trigger = std::get_if<ir::EventTrigger>(&op.node);
+          if (const auto* parallel = std::get_if<ir::Parallel>(&op.node)) {
+            inside.insert(parallel->vars.begin(), parallel->vars.end());
+          }
           if (trigger != nullptr && trigger->event == event) {
             one = one && depth == 1 && (!common || build_.Same(common, around));
             common = around;
@@ -219,9 +225,14 @@ ir::ExprId EventLowering::PredicateOfTriggers(const ir::Region& role, ir::Storag
   if (!one || !common) return {};
   ir::ForEachSubExpr(kernel_, common, [&](ir::ExprId e) {
     const auto* ref = std::get_if<ir::VarRef>(&kernel_.exprs[e].node);
-    one = one && (ref == nullptr || kernel_.vars[ref->var].kind == ir::VarKind::Parallel);
+    one = one && (ref == nullptr || (kernel_.vars[ref->var].kind == ir::VarKind::Parallel &&
+                                     !inside.contains(ref->var)));
   });
-  return one ? common : ir::ExprId();
+  if (!one) return {};
+  scope_.Enter(ir::InThreads{common, false, {}});
+  const bool same = scope_.current().active == threads;
+  scope_.Leave();
+  return same ? common : ir::ExprId();
 }
 
 // Generation 0 of a ready event: those who trigger it arrive once before all else.
@@ -233,7 +244,7 @@ void EventLowering::GiveFirstGenerations(const ir::Region& role, std::vector<ir:
     if (!storage.ready || threads.none()) continue;
     const ir::Op arrival{storage.loc,
                          ir::NamedBarrierArrive{build_.Int(named.id), named.threads}};
-    if (const ir::ExprId predicate = PredicateOfTriggers(role, event)) {
+    if (const ir::ExprId predicate = PredicateOfTriggers(role, event, threads)) {
       ir::InThreads some{predicate, false, {}};
       some.body.ops.push_back(arrival);
       out.push_back({storage.loc, std::move(some)});

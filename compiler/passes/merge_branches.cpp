@@ -111,13 +111,23 @@ class Merging {
   }
 
   // Whether `b` does what `a` does, with other events and barriers; those are noted.
+  // They stand on one line, as what a macro makes does: a finding has one place for all. Arrivals
+  // for first generations, which the user does not write, stand where their events are declared.
   bool Alike(const ir::Region& a, const ir::Region& b,
              std::vector<std::vector<ir::StorageId>>& events, size_t& place) const {
     if (a.ops.size() != b.ops.size()) return false;
     for (size_t i = 0; i < a.ops.size(); ++i) {
+      const bool one_place = a.ops[i].loc.line == b.ops[i].loc.line;
+      if (!one_place && !(AtDeclaration(a.ops[i]) && AtDeclaration(b.ops[i]))) return false;
       if (!Alike(a.ops[i].node, b.ops[i].node, events, place)) return false;
     }
     return true;
+  }
+  bool AtDeclaration(const ir::Op& op) const {
+    return std::any_of(
+        kernel_.storages.begin(), kernel_.storages.end(), [&](const ir::Storage& storage) {
+          return storage.kind == ir::StorageKind::Event && storage.loc == op.loc;
+        });
   }
   bool Alike(const ir::OpNode& a, const ir::OpNode& b,
              std::vector<std::vector<ir::StorageId>>& events, size_t& place) const {
@@ -141,7 +151,8 @@ class Merging {
     }
     if (const auto* x = std::get_if<ir::MbarrierWait>(&a)) {
       const auto& y = std::get<ir::MbarrierWait>(b);
-      return same(x->slot, y.slot) && same(x->parity, y.parity) && event(y.event);
+      return same(x->slot, y.slot) && same(x->parity, y.parity) &&
+             x->cluster_scope.set == y.cluster_scope.set && event(y.event);
     }
     if (const auto* x = std::get_if<ir::MbarrierArrive>(&a)) {
       const auto& y = std::get<ir::MbarrierArrive>(b);
@@ -336,7 +347,8 @@ class Merging {
   // values[k] where the index is low + k.
   ir::ExprId Choose(const AlikeRun& run, const std::vector<int64_t>& values) {
     const auto count = static_cast<int64_t>(values.size());
-    const ir::ExprId k = build_.Sub(build_.Var(run.index), run.low);
+    const ir::ExprId index = build_.Cast(build_.Var(run.index), Elem::kS32);
+    const ir::ExprId k = build_.Sub(index, run.low);
     bool constant = true, rising = true, turned = true;
     for (int64_t i = 0; i < count; ++i) {
       const int64_t value = values[static_cast<size_t>(i)];
@@ -345,7 +357,7 @@ class Merging {
       turned = turned && value == (values[0] + i) % count;
     }
     if (constant) return build_.Int(values[0]);
-    if (rising) return build_.Add(build_.Var(run.index), values[0] - run.low);
+    if (rising) return build_.Add(index, values[0] - run.low);
     if (turned) return build_.Mod(build_.Add(k, values[0]), count);
     ir::ExprId choice = build_.Int(values.back());
     for (int64_t i = count - 1; i-- > 0;) {

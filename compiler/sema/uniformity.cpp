@@ -168,6 +168,100 @@ bool Uniformity::CheckOperand(std::string_view op, ast::ExprId operand, std::str
   return false;
 }
 
+// The value in a thread, if it is made of parallel variables and constants.
+std::optional<int64_t> Uniformity::ValueIn(ast::ExprId id, int thread) const {
+  if (result_.constants[id]) return result_.constants[id];
+  if (const auto ref = result_.refs.find(id); ref != result_.refs.end()) {
+    const auto named = scalars_.find(ref->second);
+    return named != scalars_.end() ? ValueIn(named->second, thread)
+                                   : space_.ValueIn(ref->second, thread);
+  }
+  const auto* binary = file_.As<ast::Binary>(id);
+  const auto a = binary == nullptr ? std::nullopt : ValueIn(binary->left, thread);
+  const auto b = !a ? std::nullopt : ValueIn(binary->right, thread);
+  if (!a || !b || *a < 0 || *b < 0) return std::nullopt;  // of any type
+  switch (binary->op) {
+    case ast::BinaryOp::Add:
+      return *a + *b;
+    case ast::BinaryOp::Sub:
+      return *a - *b;
+    case ast::BinaryOp::Mul:
+      return *a * *b;
+    case ast::BinaryOp::Div:
+      return *b == 0 ? std::nullopt : std::optional(*a / *b);
+    case ast::BinaryOp::Mod:
+      return *b == 0 ? std::nullopt : std::optional(*a % *b);
+    case ast::BinaryOp::Shr:
+      return *b > 31 ? std::nullopt : std::optional(*a >> *b);
+    case ast::BinaryOp::And:
+      return *a != 0 && *b != 0;
+    case ast::BinaryOp::Or:
+      return *a != 0 || *b != 0;
+    case ast::BinaryOp::Less:
+      return *a < *b;
+    case ast::BinaryOp::LessEqual:
+      return *a <= *b;
+    case ast::BinaryOp::Greater:
+      return *a > *b;
+    case ast::BinaryOp::GreaterEqual:
+      return *a >= *b;
+    case ast::BinaryOp::Equal:
+      return *a == *b;
+    case ast::BinaryOp::NotEqual:
+      return *a != *b;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Differs, for the threads of a warp, but exact where the value of a part is known: `t / 32` is one
+// for a warp.
+bool Uniformity::DiffersInWarp(ast::ExprId id) const {
+  bool known = true, same = true;
+  for (int first = 0; known && first < kMaxThreads; first += kWarp) {
+    std::optional<int64_t> value;
+    for (int t = first; known && t < first + kWarp; ++t) {
+      if (!active_[static_cast<size_t>(t)]) continue;
+      const auto mine = ValueIn(id, t);
+      known = mine.has_value();
+      same = same && (!value || !mine || *value == *mine);
+      value = mine;
+    }
+  }
+  if (known) return !same;
+  const ast::ExprNode& node = file_.exprs[id].node;
+  const bool made_of_parts = std::holds_alternative<ast::Binary>(node) ||
+                             std::holds_alternative<ast::Unary>(node) ||
+                             (IsLoad(id) && IsReadOnly(id));
+  if (!made_of_parts) return (Differs(Of(id)) & kBetweenLanes) != 0;
+  bool differs = false;
+  ForEachOperand(node, [&](ast::ExprId operand) { differs = differs || DiffersInWarp(operand); });
+  return differs;
+}
+
+// An `apply` that sets elements is executed by whole warps: of a row, all lanes that hold it keep one
+// value, and which elements a lane owns is no part of the language. (`inthreads` says who is meant.)
+void Uniformity::CheckFragmentElement(ast::ExprId target) {
+  const auto* at = file_.As<ast::MethodCall>(target);
+  if (!report_ || at == nullptr || result_.types[at->base].kind != TypeKind::Fragment) return;
+  for (const Control& control : controls_) {
+    if (control.kind == Control::Kind::Apply) return;
+    if (control.kind == Control::Kind::InThreads) continue;
+    const auto* branch = file_.As<ast::If>(control.id);
+    const ast::ExprId condition = control.part.valid() || branch == nullptr ? control.part
+                                                                            : branch->condition;
+    const uint8_t bits = Differs(control.dependence) & kBetweenLanes;
+    if (bits == 0 || (condition.valid() && !DiffersInWarp(condition))) continue;
+    const auto ref = result_.refs.find(at->base);
+    const std::string op = fmt::format(
+        "`apply` sets `{}`", ref == result_.refs.end() ? "" : result_.entities[ref->second].name);
+    diags_
+        .Emit(diag::kinds::NonUniformControl, file_.exprs[target].range, op, Between(bits))
+        .Note(HeaderOf(control), "the condition is here");
+    return;
+  }
+}
+
 // Whether every warp (else warpgroup) that comes here comes with all its threads.
 void Uniformity::CheckWhole(SourceRange range, std::string_view op, bool warp) {
   if (!report_) return;

@@ -63,6 +63,8 @@ class Uniformity {
   uint8_t Possible() const;
   uint8_t Differs(const Dependence& dependence) const;
   uint8_t Differs(const Dependence& dependence, std::set<EntityId>& seen) const;
+  std::optional<int64_t> ValueIn(ast::ExprId id, int thread) const;
+  bool DiffersInWarp(ast::ExprId id) const;
   bool Encloses(const Control& control) const;
   uint8_t ScopeMask() const;
 
@@ -71,6 +73,7 @@ class Uniformity {
   bool CheckOperand(std::string_view op, ast::ExprId operand, std::string_view what);
   SourceRange HeaderOf(const Control& control) const;
   void CheckWhole(SourceRange range, std::string_view op, bool warp);
+  void CheckFragmentElement(ast::ExprId target);
   void CheckCopy(ast::ExprId id, std::string_view op, ast::ExprId source, ast::ExprId target);
 
   // ---- the walk (uniformity_walk.cpp) ----
@@ -96,6 +99,7 @@ class Uniformity {
   std::vector<Control> controls_;
   std::map<EntityId, Dependence> of_;
   std::map<EntityId, ast::ExprId> aliases_;
+  std::map<EntityId, ast::ExprId> scalars_;  // what those that do not change were set to
   std::map<EntityId, std::vector<Assignment>> assignments_;
   std::map<EntityId, size_t> home_;          // control depth of a scalar's declaration
   std::map<ast::StmtId, Dependence> jumps_;  // what the jumps out of a loop depend on

@@ -109,6 +109,9 @@ void Uniformity::VisitDeclared(ast::StmtId id) {
     of_[entity] = value;
     if (result_.entities[entity].kind == EntityKind::View) aliases_[entity] = init;
     const bool is_mutable = result_.entities[entity].kind == EntityKind::MutableScalar;
+    if (result_.entities[entity].kind == EntityKind::Scalar && init.valid()) {
+      scalars_[entity] = init;
+    }
     if (is_mutable && !report_) assignments_[entity].push_back({value, {}});
   }
 }
@@ -214,6 +217,7 @@ void Uniformity::Visit(ast::StmtId id) {
       VisitDeclared(id);
     } else {
       Assigned(x->target, Of(x->value));
+      CheckFragmentElement(x->target);
     }
   } else if (const auto* x = std::get_if<ast::ExprStmt>(&node)) {
     VisitExpr(x->expr);

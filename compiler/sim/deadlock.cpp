@@ -120,10 +120,11 @@ bool ReportMissingBytes(Cta& cta) {
 ir::Loc Origin(const Cta& cta, const Warp& w) {
   if (w.waiting == Waiting::Mbarrier) {
     const ir::StorageId event = cta.mbarriers[w.pending_waits[0].slot].event;
-    const uint32_t first = cta.mbarriers.FirstOf(event);
+    const uint32_t first = RingOf(cta, w.pending_waits[0].slot);
     std::bitset<256> arrivers;
     uint32_t last = 0;
     for (uint32_t id = first; id < cta.mbarriers.size() && cta.mbarriers[id].event == event; ++id) {
+      if (RingOf(cta, id) != first) break;
       arrivers |= cta.mbarriers[id].arrivers;
       last = std::max(last, cta.mbarriers[id].last_op);
     }

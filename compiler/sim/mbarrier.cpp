@@ -17,10 +17,23 @@ const ir::Storage& EventOf(const Cta& cta, const MbarrierSlot& slot) {
   return cta.launch->kernel->storages[slot.event];
 }
 
-// What a path counts its waits and arrivals by.
-uint32_t RingOf(const Cta& cta, uint32_t id) {
-  const MbarrierSlot& slot = cta.mbarriers[id];
-  return EventOf(cta, slot).slot_names.empty() ? cta.mbarriers.FirstOf(slot.event) : id;
+// The name of a slot that is an event of its own; empty: the array is a ring.
+std::string OwnName(const Cta& cta, const MbarrierSlot& slot) {
+  std::istringstream names(EventOf(cta, slot).slot_names);
+  std::string name;
+  for (uint32_t i = 0; i <= slot.index && names >> name; ++i) {
+    if (i == slot.index) return name;
+  }
+  return {};
+}
+
+// Where the event was declared.
+ir::Loc Declared(const Cta& cta, const MbarrierSlot& slot) {
+  const std::string name = OwnName(cta, slot);
+  for (const ir::Storage& storage : cta.launch->kernel->storages) {
+    if (storage.kind == ir::StorageKind::Event && storage.name == name) return storage.loc;
+  }
+  return EventOf(cta, slot).loc;
 }
 
 // The arrivals of a thread take the slots in turn, and none of its phases completes without it. It
@@ -36,7 +49,7 @@ void CheckArrivalOrder(Warp& w, uint32_t lane, Cta& cta, uint32_t id) {
   const uint32_t expected = last % slots;  // `last` is one more than the slot, or 0 at first
   if (event.slot_names.empty() && !(again && last == slot.index + 1) && slot.index != expected) {
     cta.findings().Add(
-        kinds::SimWrongGeneration, w.cta->Loc(w), event.loc,
+        kinds::SimWrongGeneration, w.cta->Loc(w), Declared(cta, slot),
         fmt::format("{} arrives at {}, but its next arrival is at slot {}: an order is the number "
                     "of this path's earlier triggers",
                     LaneName(w, lane), SlotName(cta, id), expected));
@@ -67,7 +80,7 @@ int64_t CheckWaitOrder(Warp& w, uint32_t lane, uint32_t id, uint32_t parity) {
   if ((!ring || slot.index == earlier % slots) && parity == expected) return generation;
   const bool odd = (parity ^ static_cast<uint32_t>(event.ready)) != 0;
   cta.findings().Add(
-      kinds::SimWrongGeneration, cta.Loc(w), event.loc,
+      kinds::SimWrongGeneration, cta.Loc(w), Declared(cta, slot),
       fmt::format("{} waits for an {} generation of {}, but after {} earlier waits it is at "
                   "generation {}{}: an order is the number of this path's earlier waits",
                   LaneName(w, lane), odd ? "odd" : "even", SlotName(cta, id), earlier, generation,
@@ -217,15 +230,17 @@ void Mbarriers::Reset(const ir::Kernel& kernel) {
   }
 }
 
+uint32_t RingOf(const Cta& cta, uint32_t id) {
+  const MbarrierSlot& slot = cta.mbarriers[id];
+  return EventOf(cta, slot).slot_names.empty() ? cta.mbarriers.FirstOf(slot.event) : id;
+}
+
 std::string SlotName(const Cta& cta, uint32_t id) {
   const MbarrierSlot& slot = cta.mbarriers[id];
   const ir::Storage& event = EventOf(cta, slot);
   if (event.array_size == 1) return fmt::format("`{}`{}", event.name, RankName(cta));
-  std::istringstream names(event.slot_names);
-  std::string name;
-  for (uint32_t i = 0; i <= slot.index && names >> name; ++i) {
-    if (i == slot.index) return fmt::format("`{}`{}", name, RankName(cta));
-  }
+  const std::string name = OwnName(cta, slot);
+  if (!name.empty()) return fmt::format("`{}`{}", name, RankName(cta));
   return fmt::format("slot {} of `{}`{}", slot.index, event.name, RankName(cta));
 }
 
@@ -251,7 +266,7 @@ uint32_t UsableSlot(Warp& w, uint32_t lane, Cta& cta, ir::StorageId event_id, in
   const uint32_t id = cta.mbarriers.FirstOf(event_id) + static_cast<uint32_t>(index);
   const MbarrierSlot& slot = cta.mbarriers[id];
   const auto report = [&](const char* what) {
-    const ir::Loc other = slot.count == 0 ? event.loc : cta.launch->LocOf(slot.init_op);
+    const ir::Loc other = slot.count == 0 ? Declared(cta, slot) : cta.launch->LocOf(slot.init_op);
     cta.findings().Add(kinds::SimMbarrierInit, w.cta->Loc(w), other,
                        fmt::format("{} uses {}, {}", LaneName(w, lane), SlotName(cta, id), what));
   };

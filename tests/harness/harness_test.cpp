@@ -179,6 +179,18 @@ TEST(Inputs, AreUniform) {
   EXPECT_LE(high, 2.0);  // values just below 2 round up to it
 }
 
+TEST(Inputs, SpreadAsFarAsAsked) {
+  float high = 0;
+  const auto usual = GenerateTensor<bf16>(42, kQ, 64, 32, 0);
+  const auto wide = GenerateTensor<bf16>(42, Within(kQ, 8.0f), 64, 32, 0);
+  for (size_t i = 0; i < wide.size(); ++i) {
+    EXPECT_EQ(float(wide[i]), 4 * float(usual[i]));
+    high = std::max(high, float(wide[i]));
+  }
+  EXPECT_LE(high, 8.0f);
+  EXPECT_GT(high, 7.9f);
+}
+
 TEST(Inputs, DifferBySeedAndTensor) {
   const auto bits = [](uint32_t seed, Tensor tensor) {
     std::string text;
@@ -241,6 +253,9 @@ TEST(Options, TakeBothSpellings) {
   EXPECT_EQ(options.seqs, (std::vector<int64_t>{128, 640}));
   EXPECT_EQ(options.json, "x.jsonl");
   EXPECT_EQ(options.seed, 42u);
+  EXPECT_EQ(options.spread, 2.0f);
+  EXPECT_EQ(Parse({"--spread", "0.5"}).spread, 0.5f);
+  EXPECT_EQ(MakeShape(Parse({"--spread=8"}), DefaultShapes(true), 64, 128).spread, 8.0f);
 }
 
 TEST(Options, RefuseEachMistakeByName) {
@@ -251,6 +266,11 @@ TEST(Options, RefuseEachMistakeByName) {
   EXPECT_THAT(Refusal({"--hedas", "3"}), HasSubstr("unknown option `--hedas`"));
   EXPECT_THAT(Refusal({"3"}), HasSubstr("unexpected argument `3`"));
   EXPECT_THAT(Refusal({"--seed", "4294967296"}), HasSubstr("`--seed`"));
+  for (const std::string bad : {"0", "-2", "65", "nan", "2x"}) {
+    EXPECT_THAT(Refusal({"--spread", bad}),
+                HasSubstr("`--spread`: `" + bad + "` is not a number above 0, up to 64"));
+  }
+  EXPECT_THAT(Refusal({"--spread"}), HasSubstr("`--spread` needs a value"));
   EXPECT_EQ(RunMain({"--heads", "3", "--kv-heads", "2"}), 2);
   EXPECT_EQ(RunMain({"--json", "/nonexistent/rows"}), 2);
   EXPECT_EQ(RunMain({"--help"}), 0);

@@ -28,7 +28,7 @@ using ::testing::Not;
 constexpr int kDim = 16, kBlock = 32;
 using Input = choreo::view<const bf16, 4>;
 using Output = choreo::view<bf16, 4>;
-using Tasks = choreo::view<const uint64_t, 1>;
+using TaskWords = choreo::view<const uint64_t, 1>;
 using CtaBins = choreo::view<const int32_t, 2>;
 
 // Rows of one query tile, attended in f32.
@@ -52,7 +52,7 @@ void AttendTile(Input q, Input k, Input v, Output o, const schedule::Task& task)
   }
 }
 
-void AttendTasks(Input q, Input k, Input v, Output o, Tasks tasks, CtaBins bins) {
+void AttendTasks(Input q, Input k, Input v, Output o, TaskWords tasks, CtaBins bins) {
   for (int64_t cta = 0; cta < bins.extent[0]; ++cta) {
     for (int32_t i = bins.data[2 * cta]; i < bins.data[2 * cta + 1]; ++i) {
       AttendTile(q, k, v, o, schedule::Unpack(tasks.data[i]));
@@ -68,16 +68,17 @@ void Fill(choreo::view<bf16, 2> x, uint32_t seed, uint32_t tensor, float limit, 
 }
 
 // `see(o, tasks, bins, launch)` follows each launch.
-using See = std::function<void(Output, Tasks, CtaBins, int)>;
+using See = std::function<void(Output, TaskWords, CtaBins, int)>;
 
+template <attention::Tasks kTasks = attention::Tasks{kBlock}>
 int RunPersistent(std::vector<std::string> arguments, const See& see = {}) {
   arguments.insert(arguments.begin(), "test");
   std::vector<char*> argv;
   for (std::string& a : arguments) argv.push_back(a.data());
   int launches = 0;
-  return MainPersistent<bf16, kDim, kBlock>(
+  return MainPersistent<bf16, kDim, kTasks>(
       "test", int(argv.size()), argv.data(),
-      [&](Input q, Input k, Input v, Output o, Tasks tasks, CtaBins bins, choreo::Stream) {
+      [&](Input q, Input k, Input v, Output o, TaskWords tasks, CtaBins bins, choreo::Stream) {
         AttendTasks(q, k, v, o, tasks, bins);
         if (see) see(o, tasks, bins, launches);
         ++launches;
@@ -96,7 +97,7 @@ std::vector<std::string> With(std::vector<std::string> arguments,
 TEST(PersistentHarness, GivesTheKernelListsOfItsShape) {
   int launches = 0;
   EXPECT_EQ(RunPersistent(kSmall,
-                          [&](Output, Tasks tasks, CtaBins bins, int) {
+                          [&](Output, TaskWords tasks, CtaBins bins, int) {
                             ++launches;
                             EXPECT_EQ(tasks.extent[0], 2 * 3 * 3);
                             EXPECT_EQ(bins.extent[0], 4);
@@ -109,7 +110,7 @@ TEST(PersistentHarness, GivesTheKernelListsOfItsShape) {
 TEST(PersistentHarness, RunsAnyNumberOfCtas) {
   for (const std::string ctas : {"1", "7", "132", "500"}) {
     EXPECT_EQ(RunPersistent(With(kSmall, {"--ctas", ctas}),
-                            [&](Output, Tasks, CtaBins bins, int) {
+                            [&](Output, TaskWords, CtaBins bins, int) {
                               EXPECT_EQ(bins.extent[0], std::stoi(ctas));
                             }),
               0);
@@ -120,7 +121,7 @@ TEST(PersistentHarness, OrdersTheListsAsAsked) {
   const auto with = [](const std::vector<std::string>& options) {
     std::vector<uint64_t> words;
     EXPECT_EQ(RunPersistent(With({"--batch", "2", "--heads", "4", "--seq", "200"}, options),
-                            [&](Output, Tasks tasks, CtaBins, int) {
+                            [&](Output, TaskWords tasks, CtaBins, int) {
                               words.assign(tasks.data, tasks.data + tasks.extent[0]);
                             }),
               0);
@@ -139,7 +140,7 @@ TEST(PersistentHarness, OrdersTheListsAsAsked) {
 TEST(PersistentHarness, UploadsTheListsOfAShapeOnce) {
   std::set<const void*> addresses;
   EXPECT_EQ(RunPersistent(With(kSmall, {"--check-repeat", "3"}),
-                          [&](Output, Tasks tasks, CtaBins bins, int) {
+                          [&](Output, TaskWords tasks, CtaBins bins, int) {
                             addresses.insert(tasks.data);
                             addresses.insert(bins.data);
                           }),
@@ -148,14 +149,14 @@ TEST(PersistentHarness, UploadsTheListsOfAShapeOnce) {
 }
 
 TEST(PersistentHarness, LaunchesNothingForNothing) {
-  const auto unexpected = [](Output, Tasks, CtaBins, int) { FAIL() << "launched"; };
+  const auto unexpected = [](Output, TaskWords, CtaBins, int) { FAIL() << "launched"; };
   EXPECT_EQ(RunPersistent({"--batch", "0"}, unexpected), 0);
   EXPECT_EQ(RunPersistent({"--seq", "0"}, unexpected), 0);
 }
 
 TEST(PersistentHarness, RefusesAnOutputThatMissesATask) {
   // The last task's tile is as if it had not been listed.
-  const auto forget = [](Output o, Tasks tasks, CtaBins, int) {
+  const auto forget = [](Output o, TaskWords tasks, CtaBins, int) {
     const schedule::Task task = schedule::Unpack(tasks.data[tasks.extent[0] - 1]);
     o.data[task.batch * o.stride[0] + task.tile * kBlock * o.stride[1] + task.head * o.stride[2]] =
         bf16::from_bits(0xffff);
@@ -191,6 +192,28 @@ TEST(PersistentHarness, TellsTheListsApartFromTheKernel) {
   std::filesystem::remove(path);
 }
 
+// A list for each cluster; the tasks of this one cost nothing but their KV tiles.
+TEST(PersistentHarness, GivesClustersOneListEach) {
+  constexpr attention::Tasks kPairs{kBlock, 2, 0};
+  const std::string path = testing::TempDir() + "/cluster_rows.jsonl";
+  const auto lists = [](int64_t want) {
+    return [want](Output, TaskWords, CtaBins bins, int) { EXPECT_EQ(bins.extent[0], want); };
+  };
+  EXPECT_EQ(RunPersistent<kPairs>(With(kSmall, {"--json", path, "--ctas", "6"}), lists(3)), 0);
+  EXPECT_EQ(RunPersistent<kPairs>(kSmall, lists(2)), 0);
+  EXPECT_EQ(RunPersistent<kPairs>(With(kSmall, {"--ctas", "5"})), 2);
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  EXPECT_THAT(text.str(), HasSubstr("\"ctas\": 6, \"tasks\": 18, \"fixed_cost\": 0"));
+  EXPECT_THAT(text.str(), HasSubstr("\"lists\": 3"));
+  std::filesystem::remove(path);
+  setenv("CHOREO_SCHED_FIXED_COST", "9", 1);
+  EXPECT_EQ(internal::TasksWanted(kPairs).fixed_cost, 9);
+  unsetenv("CHOREO_SCHED_FIXED_COST");
+  EXPECT_EQ(internal::TasksWanted(kPairs).fixed_cost, 0);
+  EXPECT_EQ(internal::TasksWanted({kBlock}).fixed_cost, schedule::kDefaultFixedCost);
+}
+
 TEST(PersistentHarness, TellsItsOwnOptionsOnly) {
   EXPECT_THAT(UsageText("k", Grid::Persistent), HasSubstr("--ctas"));
   EXPECT_THAT(UsageText("k", Grid::Persistent), HasSubstr("CHOREO_SCHED_FIXED_COST"));
@@ -203,7 +226,7 @@ TEST(PersistentHarness, TellsItsOwnOptionsOnly) {
 TEST(Streams, InterleaveALengthWithTheNext) {
   std::vector<int64_t> lengths;
   EXPECT_EQ(RunPersistent({"--seq", "40,70", "--check-streams", "3"},
-                          [&](Output o, Tasks, CtaBins, int) { lengths.push_back(o.extent[1]); }),
+                          [&](Output o, TaskWords, CtaBins, int) { lengths.push_back(o.extent[1]); }),
             0);
   // Each verified, each alone once more, then in turn.
   EXPECT_THAT(lengths, ::testing::ElementsAre(40, 70, 70, 40, 70, 40, 70, 40, 70, 40));
@@ -212,7 +235,7 @@ TEST(Streams, InterleaveALengthWithTheNext) {
 TEST(Streams, InterleaveASingleLengthWithAnotherBatch) {
   std::vector<int64_t> batches;
   EXPECT_EQ(RunPersistent({"--seq", "40", "--check-streams", "2"},
-                          [&](Output o, Tasks, CtaBins, int) { batches.push_back(o.extent[0]); }),
+                          [&](Output o, TaskWords, CtaBins, int) { batches.push_back(o.extent[0]); }),
             0);
   EXPECT_THAT(batches, ::testing::ElementsAre(1, 2, 2, 1, 2, 1, 2, 1));
 }
@@ -220,7 +243,7 @@ TEST(Streams, InterleaveASingleLengthWithAnotherBatch) {
 TEST(Streams, RefuseAnOutputThatDiffers) {
   for (const int launch : {4, 5, 8, 9}) {
     EXPECT_EQ(RunPersistent({"--seq", "40,70", "--check-streams", "3"},
-                            [&](Output o, Tasks, CtaBins, int at) {
+                            [&](Output o, TaskWords, CtaBins, int at) {
                               if (at == launch) o.data[5].bits ^= 1;
                             }),
               1)

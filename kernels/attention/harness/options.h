@@ -67,7 +67,8 @@ inline std::string UsageText(const std::string& kernel, Grid grid = Grid::OneTil
         "a\n"
         "                    time) or pairs (each list sorted by head) (sections)\n";
     fixed_cost =
-        ", CHOREO_SCHED_FIXED_COST\n  (estimated cost of a tile, where a KV tile costs 2: 4)";
+        ", CHOREO_SCHED_FIXED_COST\n"
+        "  (estimated cost of a tile, where a KV tile costs 2; each kernel has its own)";
   }
   return "usage: " + kernel +
          " [options]\n"
@@ -186,7 +187,8 @@ inline Options ParseOptions(int argc, char** argv, Grid grid = Grid::OneTileEach
 inline Shape MakeShape(const Options& options, const ShapeDefaults& defaults, int64_t seq,
                        int64_t dim) {
   Shape shape{options.batch < 0 ? defaults.batch : options.batch,
-              options.heads < 0 ? defaults.heads : options.heads, options.kv_heads, seq, dim, options.spread};
+              options.heads < 0 ? defaults.heads : options.heads, options.kv_heads, seq, dim,
+              options.spread};
   if (shape.kv_heads < 0) shape.kv_heads = shape.heads;
   if (shape.kv_heads == 0 ? shape.heads != 0 : shape.heads % shape.kv_heads != 0) {
     throw UsageError("--heads " + std::to_string(shape.heads) +

@@ -1,7 +1,6 @@
 // The launcher of a persistent kernel as the harness wants it: a callable on views and a stream.
-// In: launch(q, k, v, o, tasks, bins, stream), the query rows of a task, the number of lists and
-// their order. Out:
-// each call launches the kernel with the task lists of its shape, which are built and uploaded
+// In: launch(q, k, v, o, tasks, bins, stream), what a task is, the number of lists and their order.
+// Out: each call launches the kernel with the task lists of its shape, which are built and uploaded
 // once. Must hold: nothing is launched for a shape without tasks.
 #pragma once
 
@@ -29,18 +28,15 @@ struct Tasks {
 template <class Launch>
 class PersistentAttend {
  public:
-  PersistentAttend(Launch launch, int64_t task_rows, int64_t bins, int64_t fixed_cost,
-                   schedule::Order order)
-      : launch_(std::move(launch)),
-        task_rows_(task_rows),
-        bins_(bins),
-        fixed_cost_(fixed_cost),
-        order_(order) {}
+  // `task.fixed_cost` is what it is here, whatever the environment says.
+  PersistentAttend(Launch launch, Tasks task, int64_t bins, schedule::Order order)
+      : launch_(std::move(launch)), task_(task), bins_(bins), order_(order) {}
 
   ScheduleFigures Plan(const Shape& shape, choreo::Stream stream) const {
     const auto lists = Lists(shape.batch, shape.heads, shape.seq, stream);
-    return {lists->order,     lists->bin_count(), lists->task_count(), lists->fixed_cost,
-            lists->imbalance, lists->build_ms,    lists->upload_ms};
+    return {lists->order,        lists->bin_count() * task_.ctas, lists->bin_count(),
+            lists->task_count(), lists->fixed_cost,               lists->imbalance,
+            lists->build_ms,     lists->upload_ms};
   }
 
   template <class Queries, class Keys, class Values, class Output>
@@ -53,21 +49,23 @@ class PersistentAttend {
  private:
   // The cache goes on holding what it gives, so the lists outlive the kernels that read them.
   auto Lists(int64_t batch, int64_t heads, int64_t seq, choreo::Stream stream) const {
-    return cache_->Get({batch, heads, choreo::cdiv(seq, task_rows_)}, bins_, fixed_cost_, order_,
-                       stream);
+    return cache_->Get({batch, heads, choreo::cdiv(seq, task_.rows)}, bins_, task_.fixed_cost,
+                       order_, stream);
   }
 
   Launch launch_;
-  int64_t task_rows_, bins_, fixed_cost_;
+  Tasks task_;
+  int64_t bins_;
   schedule::Order order_;
   std::shared_ptr<schedule::ScheduleCache> cache_ = std::make_shared<schedule::ScheduleCache>();
 };
 
 namespace internal {
 
-inline int64_t FixedCostWanted(const Tasks& tasks) {
+inline Tasks TasksWanted(Tasks tasks) {
   try {
-    return schedule::FixedCostFromEnvironment(tasks.fixed_cost);
+    tasks.fixed_cost = schedule::FixedCostFromEnvironment(tasks.fixed_cost);
+    return tasks;
   } catch (const choreo::error& e) {
     throw UsageError(e.what());
   }
@@ -78,8 +76,9 @@ inline int64_t BinsWanted(const Options& options, const Tasks& tasks) {
   constexpr int64_t kSimulated = 4;  // several tasks a CTA already at small shapes
   if (options.ctas > 0) {
     if (options.ctas % tasks.ctas != 0) {
-      throw UsageError("--ctas " + std::to_string(options.ctas) + ": this kernel runs clusters of " +
-                       std::to_string(tasks.ctas) + " CTAs");
+      throw UsageError("option `--ctas`: " + std::to_string(options.ctas) +
+                       " is not a multiple of " + std::to_string(tasks.ctas) +
+                       ", the CTAs of a cluster of this kernel");
     }
     return options.ctas / tasks.ctas;
   }

@@ -23,8 +23,8 @@ using harness::JsonLine;
 // The task lists of a persistent kernel, and what they cost apart from it.
 struct ScheduleFigures {
   schedule::Order order;
-  int64_t ctas, tasks, fixed_cost;
-  double imbalance;  // estimated load of the heaviest CTA over the mean
+  int64_t ctas, lists, tasks, fixed_cost;  // a cluster has one list
+  double imbalance;  // estimated load of the heaviest list over the mean
   double build_ms, upload_ms;
 };
 
@@ -44,9 +44,11 @@ class Report {
   void Begin(const Shape& shape) {
     schedule_.reset();
     std::printf("%s  B=%" PRId64 " H=%" PRId64 " Hkv=%" PRId64 " S=%" PRId64 " D=%" PRId64
-                "  seed %u\n",
+                "  seed %u%s\n",
                 element_.c_str(), shape.batch, shape.heads, shape.kv_heads, shape.seq, shape.dim,
-                options_.seed);
+                options_.seed,
+                shape.spread == kSpread ? ""
+                                        : harness::Format("  spread %g", shape.spread).c_str());
   }
 
   void Note(const char* what, const std::string& text) {
@@ -57,11 +59,14 @@ class Report {
   // Rows of this shape from here on tell the schedule.
   void Scheduled(const Shape& shape, const ScheduleFigures& figures) {
     schedule_ = figures;
+    const std::string lists = figures.lists == figures.ctas
+                                  ? std::string()
+                                  : harness::Format(" in %" PRId64 " clusters", figures.lists);
     Note("schedule",
-         harness::Format("%s, %" PRId64 " CTAs, %" PRId64
+         harness::Format("%s, %" PRId64 " CTAs%s, %" PRId64
                          " tasks, heaviest %.4f x the mean; built in %.3f ms, uploaded in %.3f ms",
-                         schedule::OrderName(figures.order), figures.ctas, figures.tasks,
-                         figures.imbalance, figures.build_ms, figures.upload_ms));
+                         schedule::OrderName(figures.order), figures.ctas, lists.c_str(),
+                         figures.tasks, figures.imbalance, figures.build_ms, figures.upload_ms));
     Write(Row("schedule", shape));
   }
 
@@ -179,6 +184,7 @@ class Report {
         .Add("seq", shape.seq)
         .Add("dim", shape.dim)
         .Add("seed", static_cast<int64_t>(options_.seed))
+        .Add("spread", static_cast<double>(shape.spread))
         .Add("device", device_.name)
         .Add("sm_count", static_cast<int64_t>(device_.sm_count))
         .Add("simulated", device_.simulated);
@@ -188,6 +194,7 @@ class Report {
           .Add("tasks", schedule_->tasks)
           .Add("fixed_cost", schedule_->fixed_cost)
           .Add("imbalance", schedule_->imbalance)
+          .Add("lists", schedule_->lists)
           .Add("schedule_build_ms", schedule_->build_ms)
           .Add("schedule_upload_ms", schedule_->upload_ms);
     }
