@@ -154,6 +154,9 @@ struct Storage {
   bool ready = false;  // generation 0 is given
   // Lowered: of an array that is no ring, but events of their own, their names, parted by spaces.
   std::string slot_names;
+  // And where an op at one place of the source stands for several: `12:5/1@13:5`, parted by spaces,
+  // says that what the op at 12:5 does for slot 1 is written at 13:5.
+  std::string slot_places;
   // An object a CTA; what triggers it counts in every CTA of the cluster.
   bool cluster = false;
 };

@@ -95,6 +95,7 @@ void TableFields(Self& self, F&& f)
   f("layout", self.layout);
   f("ready", self.ready);
   f("slot_names", self.slot_names);
+  f("slot_places", self.slot_places);
   f("cluster", self.cluster);
 }
 

@@ -368,8 +368,9 @@ TEST(VerifierTest, TablesOfStorage) {
   EXPECT_EQ(check("strides=[1:s64]", "strides=[]"), "storage `x` has 1 extents and 0 strides");
   EXPECT_EQ(check("strides=[1:s64]", "strides=[1]"), "a stride of a parameter is s32, not s64");
   EXPECT_EQ(check("[64, 64] swizzle", "[64, 64] array_size=0 swizzle"), "storage `s` has 0 tiles");
-  EXPECT_EQ(check("$own kind=local", "$e kind=event elem=u64 array_size=3 byte_offset=8168 "
-                                     "tile_bytes=8 slot_names=\"a b\"; $own kind=local"),
+  EXPECT_EQ(check("$own kind=local",
+                  "$e kind=event elem=u64 array_size=3 byte_offset=8168 "
+                  "tile_bytes=8 slot_names=\"a b\"; $own kind=local"),
             "event `e` has 3 slots and 2 names of slots");
   EXPECT_EQ(check("$own kind=local", "$own kind=local slot_names=\"a\""),
             "storage `own` names slots and is no event");

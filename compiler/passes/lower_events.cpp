@@ -242,8 +242,7 @@ void EventLowering::GiveFirstGenerations(const ir::Region& role, std::vector<ir:
     const ir::Storage& storage = kernel_.storages[event];
     const ThreadSet threads = TriggersIn(role, event);
     if (!storage.ready || threads.none()) continue;
-    const ir::Op arrival{storage.loc,
-                         ir::NamedBarrierArrive{build_.Int(named.id), named.threads}};
+    const ir::Op arrival{storage.loc, ir::NamedBarrierArrive{build_.Int(named.id), named.threads}};
     if (const ir::ExprId predicate = PredicateOfTriggers(role, event, threads)) {
       ir::InThreads some{predicate, false, {}};
       some.body.ops.push_back(arrival);

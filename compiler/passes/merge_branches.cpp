@@ -1,8 +1,10 @@
-// merge-branches: `inthreads (p == 1) wait a; inthreads (p == 2) wait b; …`, where every thread is in
-// one of the branches and these differ only in the event or the named barrier: one statement for
+// merge-branches: `inthreads (p == 1) wait a; inthreads (p == 2) wait b; …`, where every thread is
+// in one of the branches and these differ only in the event or the named barrier: one statement for
 // all, that takes its mbarrier or barrier by the index. The events become the slots of one array.
 // A wait inside a branch costs more than its test: behind it the compiler below takes warps to have
 // gone apart, and computes what is the same for a whole warp, MMA descriptors too, for each lane.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -22,8 +24,19 @@ struct AlikeRun {
   ir::VarId index;
   int64_t low = 0;
   std::vector<const ir::InThreads*> branches;
-  // At each op that differs: what each branch names there.
-  std::vector<std::vector<ir::StorageId>> events;
+  // An op that names an event: which one in each branch, and where that is written.
+  struct Place {
+    std::vector<ir::StorageId> events;
+    std::vector<ir::Loc> locs;
+    bool same_event() const {
+      return std::all_of(events.begin(), events.end(), [&](auto e) { return e == events[0]; });
+    }
+    bool same_line() const {
+      return std::all_of(locs.begin(), locs.end(),
+                         [&](const ir::Loc& l) { return l.line == locs[0].line; });
+    }
+  };
+  std::vector<Place> places;
 };
 
 class Merging {
@@ -83,18 +96,16 @@ class Merging {
       if (value != run.low + static_cast<int64_t>(run.branches.size())) return 0;
       run.branches.push_back(branch);
     }
-    run.events.clear();
     for (const ir::InThreads* branch : run.branches) {
       size_t place = 0;
-      if (!Alike(run.branches[0]->body, branch->body, run.events, place)) return 0;
+      if (!Alike(run.branches[0]->body, branch->body, run.places, place)) return 0;
     }
-    std::erase_if(run.events, [](const auto& at) {
-      return std::all_of(at.begin(), at.end(), [&](ir::StorageId e) { return e == at[0]; });
-    });
-    if (!std::all_of(run.events.begin(), run.events.end(),
-                     [&](const auto& at) { return MayJoin(at); })) {
-      return 0;
-    }
+    // A finding at an op that is one for all has the place of the event it is about.
+    const auto usable = [&](const AlikeRun::Place& place) {
+      return place.same_event() ? place.same_line() : MayJoin(place.events);
+    };
+    if (!std::all_of(run.places.begin(), run.places.end(), usable)) return 0;
+    std::erase_if(run.places, [](const AlikeRun::Place& place) { return place.same_event(); });
     runs_[&region.ops[first]] = run;
     return run.branches.size();
   }
@@ -110,37 +121,39 @@ class Merging {
     return value;
   }
 
-  // Whether `b` does what `a` does, with other events and barriers; those are noted.
-  // They stand on one line, as what a macro makes does: a finding has one place for all. Arrivals
-  // for first generations, which the user does not write, stand where their events are declared.
-  bool Alike(const ir::Region& a, const ir::Region& b,
-             std::vector<std::vector<ir::StorageId>>& events, size_t& place) const {
+  // Whether `b` does what `a` does, with other events and barriers; the events are noted. Named
+  // barriers, which have no names, stand on one line, as what a macro makes does; their arrivals
+  // for first generations, which the user does not write, where the events are declared.
+  bool Alike(const ir::Region& a, const ir::Region& b, std::vector<AlikeRun::Place>& places,
+             size_t& place) const {
     if (a.ops.size() != b.ops.size()) return false;
     for (size_t i = 0; i < a.ops.size(); ++i) {
-      const bool one_place = a.ops[i].loc.line == b.ops[i].loc.line;
-      if (!one_place && !(AtDeclaration(a.ops[i]) && AtDeclaration(b.ops[i]))) return false;
-      if (!Alike(a.ops[i].node, b.ops[i].node, events, place)) return false;
+      if (!Alike(a.ops[i], b.ops[i], places, place)) return false;
     }
     return true;
   }
   bool AtDeclaration(const ir::Op& op) const {
-    return std::any_of(
-        kernel_.storages.begin(), kernel_.storages.end(), [&](const ir::Storage& storage) {
-          return storage.kind == ir::StorageKind::Event && storage.loc == op.loc;
-        });
+    return std::any_of(kernel_.storages.begin(), kernel_.storages.end(),
+                       [&](const ir::Storage& storage) {
+                         return storage.kind == ir::StorageKind::Event && storage.loc == op.loc;
+                       });
   }
-  bool Alike(const ir::OpNode& a, const ir::OpNode& b,
-             std::vector<std::vector<ir::StorageId>>& events, size_t& place) const {
+  bool Alike(const ir::Op& a_op, const ir::Op& b_op, std::vector<AlikeRun::Place>& places,
+             size_t& place) const {
+    const ir::OpNode &a = a_op.node, &b = b_op.node;
     if (a.index() != b.index()) return false;
     const auto same = [&](ir::ExprId x, ir::ExprId y) {
       return x.valid() == y.valid() && (!x.valid() || build_.Same(x, y));
     };
     const auto barrier = [&](const auto& x, const auto& y) {
-      return x.threads == y.threads && build_.AsInt(x.id) && build_.AsInt(y.id);
+      const bool one_place =
+          a_op.loc.line == b_op.loc.line || (AtDeclaration(a_op) && AtDeclaration(b_op));
+      return one_place && x.threads == y.threads && build_.AsInt(x.id) && build_.AsInt(y.id);
     };
     const auto event = [&](ir::StorageId x) {
-      if (events.size() <= place) events.emplace_back();
-      events[place++].push_back(x);
+      if (places.size() <= place) places.emplace_back();
+      places[place].events.push_back(x);
+      places[place++].locs.push_back(b_op.loc);
       return true;
     };
     if (const auto* x = std::get_if<ir::NamedBarrierSync>(&a)) {
@@ -164,8 +177,8 @@ class Merging {
     }
     if (const auto* x = std::get_if<ir::If>(&a)) {
       const auto& y = std::get<ir::If>(b);
-      return same(x->condition, y.condition) && Alike(x->then_body, y.then_body, events, place) &&
-             Alike(x->else_body, y.else_body, events, place);
+      return same(x->condition, y.condition) && Alike(x->then_body, y.then_body, places, place) &&
+             Alike(x->else_body, y.else_body, places, place);
     }
     return std::holds_alternative<ir::SyncWarp>(a) ||
            std::holds_alternative<ir::FenceProxyAsync>(a);
@@ -196,9 +209,9 @@ class Merging {
     // Events that stand at one place are of one array, and so are all that any of them joins.
     std::map<ir::StorageId, std::set<ir::StorageId>> group_of;
     for (const auto& [op, run] : runs_) {
-      for (const std::vector<ir::StorageId>& events : run.events) {
-        std::set<ir::StorageId> all(events.begin(), events.end());
-        for (const ir::StorageId event : events) {
+      for (const AlikeRun::Place& place : run.places) {
+        std::set<ir::StorageId> all(place.events.begin(), place.events.end());
+        for (const ir::StorageId event : place.events) {
           const auto known = group_of.find(event);
           if (known != group_of.end()) all.insert(known->second.begin(), known->second.end());
         }
@@ -220,6 +233,21 @@ class Merging {
       }
       counts_[id] = counts_.at(event);
     }
+    for (const auto& [op, run] : runs_) {
+      for (const AlikeRun::Place& place : run.places) NotePlaces(place);
+    }
+  }
+
+  // The op takes the place of the first branch.
+  void NotePlaces(const AlikeRun::Place& place) {
+    if (place.same_line()) return;
+    for (size_t i = 1; i < place.events.size(); ++i) {
+      const Slot& slot = slots_.at(place.events[i]);
+      const ir::Loc &from = place.locs[0], &to = place.locs[i];
+      std::string& places = kernel_.storages[slot.array].slot_places;
+      places += fmt::format("{}{}:{}/{}@{}:{}", places.empty() ? "" : " ", from.line, from.column,
+                            slot.slot, to.line, to.column);
+    }
   }
 
   // What their names begin with.
@@ -227,7 +255,8 @@ class Merging {
     std::string name = kernel_.storages[*group.begin()].name;
     for (const ir::StorageId member : group) {
       const std::string& other = kernel_.storages[member].name;
-      const auto [end, unused] = std::mismatch(name.begin(), name.end(), other.begin(), other.end());
+      const auto [end, unused] =
+          std::mismatch(name.begin(), name.end(), other.begin(), other.end());
       name.erase(end, name.end());
     }
     while (!name.empty() && name.back() == '_') name.pop_back();
@@ -300,13 +329,13 @@ class Merging {
     for (const ir::InThreads* branch : run.branches) bodies.push_back(&branch->body);
     Merge(run, bodies, out);
   }
-  void Merge(const AlikeRun& run, const std::vector<const ir::Region*>& bodies,
-             ir::Region& out) {
+  void Merge(const AlikeRun& run, const std::vector<const ir::Region*>& bodies, ir::Region& out) {
     for (size_t i = 0; i < bodies[0]->ops.size(); ++i) {
       ir::Op op = bodies[0]->ops[i];
       const auto each = [&]<class Node>(const Node*, const auto& value) {
         std::vector<int64_t> values;
-        for (const ir::Region* body : bodies) values.push_back(value(std::get<Node>(body->ops[i].node)));
+        for (const ir::Region* body : bodies)
+          values.push_back(value(std::get<Node>(body->ops[i].node)));
         return Choose(run, values);
       };
       const auto id = [&](const auto& barrier) { return *build_.AsInt(barrier.id); };
@@ -320,7 +349,8 @@ class Merging {
         arrive->id = each(arrive, id);
       } else if (auto* wait = std::get_if<ir::MbarrierWait>(&op.node)) {
         const ir::ExprId at = each(wait, slot);
-        if (Rename(op) && slots_.contains(std::get<ir::MbarrierWait>(bodies[0]->ops[i].node).event)) {
+        if (Rename(op) &&
+            slots_.contains(std::get<ir::MbarrierWait>(bodies[0]->ops[i].node).event)) {
           std::get<ir::MbarrierWait>(op.node).slot = at;
         }
       } else if (auto* arrive = std::get_if<ir::MbarrierArrive>(&op.node)) {
@@ -370,8 +400,8 @@ class Merging {
   ir::ExprBuilder build_;
   ScopeTracker scope_;
   std::map<ir::StorageId, int32_t> counts_;  // arrivals of each mbarrier
-  std::map<const ir::Op*, AlikeRun> runs_;  // by the first op
-  std::map<ir::StorageId, Slot> slots_;       // of events that were joined
+  std::map<const ir::Op*, AlikeRun> runs_;   // by the first op
+  std::map<ir::StorageId, Slot> slots_;      // of events that were joined
 };
 
 }  // namespace

@@ -239,8 +239,9 @@ bool Uniformity::DiffersInWarp(ast::ExprId id) const {
   return differs;
 }
 
-// An `apply` that sets elements is executed by whole warps: of a row, all lanes that hold it keep one
-// value, and which elements a lane owns is no part of the language. (`inthreads` says who is meant.)
+// An `apply` that sets elements is executed by whole warps: of a row, all lanes that hold it keep
+// one value, and which elements a lane owns is no part of the language. (`inthreads` says who is
+// meant.)
 void Uniformity::CheckFragmentElement(ast::ExprId target) {
   const auto* at = file_.As<ast::MethodCall>(target);
   if (!report_ || at == nullptr || result_.types[at->base].kind != TypeKind::Fragment) return;
@@ -248,15 +249,14 @@ void Uniformity::CheckFragmentElement(ast::ExprId target) {
     if (control.kind == Control::Kind::Apply) return;
     if (control.kind == Control::Kind::InThreads) continue;
     const auto* branch = file_.As<ast::If>(control.id);
-    const ast::ExprId condition = control.part.valid() || branch == nullptr ? control.part
-                                                                            : branch->condition;
+    const ast::ExprId condition =
+        control.part.valid() || branch == nullptr ? control.part : branch->condition;
     const uint8_t bits = Differs(control.dependence) & kBetweenLanes;
     if (bits == 0 || (condition.valid() && !DiffersInWarp(condition))) continue;
     const auto ref = result_.refs.find(at->base);
     const std::string op = fmt::format(
         "`apply` sets `{}`", ref == result_.refs.end() ? "" : result_.entities[ref->second].name);
-    diags_
-        .Emit(diag::kinds::NonUniformControl, file_.exprs[target].range, op, Between(bits))
+    diags_.Emit(diag::kinds::NonUniformControl, file_.exprs[target].range, op, Between(bits))
         .Note(HeaderOf(control), "the condition is here");
     return;
   }

@@ -17,9 +17,14 @@ std::string MbarrierState(const Cta& cta, uint32_t id) {
   std::string state = fmt::format("{} of {} arrivals", slot.count - slot.pending, slot.count);
   if (slot.bytes != 0) state += fmt::format(", {} bytes missing", slot.bytes);
   if (slot.last_op != 0) {
-    state += fmt::format(", the last arrival at {}", At(cta.launch->LocOf(slot.last_op)));
+    state += fmt::format(", the last arrival at {}", At(PlaceOf(cta, slot.last_op, id)));
   }
   return state;
+}
+
+ir::Loc WaitPlace(const Cta& cta, const Warp& w) {
+  if (w.waiting != Waiting::Mbarrier) return cta.Loc(w);
+  return PlaceOf(cta, w.pc, w.pending_waits[0].slot);
 }
 
 std::string WhatItWaitsFor(const Cta& cta, const Warp& w) {
@@ -76,7 +81,7 @@ std::string Describe(const Cta& cta, uint32_t warps) {
     const bool one = (same & (same - 1)) == 0;
     text += fmt::format("{}{}{}{} wait{} for {} at {}", text.empty() ? "" : "; ", WarpSetName(same),
                         w.role == nullptr ? "" : fmt::format(" ({})", w.role->name), RankName(cta),
-                        one ? "s" : "", what, At(cta.Loc(w)));
+                        one ? "s" : "", what, At(WaitPlace(cta, w)));
   }
   return text;
 }
@@ -105,7 +110,7 @@ bool ReportMissingBytes(Cta& cta) {
     const MbarrierSlot& slot = cta.mbarriers[id];
     if (slot.pending != 0 || slot.bytes <= 0) continue;
     cta.findings().Add(
-        kinds::SimTransactionBytes, cta.launch->LocOf(slot.expect_op), cta.Loc(w),
+        kinds::SimTransactionBytes, cta.launch->LocOf(slot.expect_op), WaitPlace(cta, w),
         fmt::format("{} bytes that were announced for generation {} of {} never come: {} waits for "
                     "ever",
                     slot.bytes, GenerationOf(cta, slot, slot.phase), SlotName(cta, id),
@@ -122,24 +127,25 @@ ir::Loc Origin(const Cta& cta, const Warp& w) {
     const ir::StorageId event = cta.mbarriers[w.pending_waits[0].slot].event;
     const uint32_t first = RingOf(cta, w.pending_waits[0].slot);
     std::bitset<256> arrivers;
-    uint32_t last = 0;
+    uint32_t last = 0, last_id = first;
     for (uint32_t id = first; id < cta.mbarriers.size() && cta.mbarriers[id].event == event; ++id) {
       if (RingOf(cta, id) != first) break;
       arrivers |= cta.mbarriers[id].arrivers;
+      if (cta.mbarriers[id].last_op > last) last_id = id;
       last = std::max(last, cta.mbarriers[id].last_op);
     }
     for (const Cta& from : cta.cluster->ctas) {
       for (const Warp& other : from.warps) {
         const bool brings = arrivers.test(from.rank * kLanes + other.index);
-        if (brings && !other.exited && other.pc != w.pc) return cta.Loc(other);
+        if (brings && !other.exited && other.pc != w.pc) return WaitPlace(from, other);
       }
     }
-    if (last != 0) return cta.launch->LocOf(last);
+    if (last != 0) return PlaceOf(cta, last, last_id);
   }
   ir::Loc loc;
   for (const Cta& from : cta.cluster->ctas) {
     for (const Warp& other : from.warps) {
-      if (!other.exited && other.pc != w.pc) loc = cta.Loc(other);
+      if (!other.exited && other.pc != w.pc) loc = WaitPlace(from, other);
     }
   }
   return loc;
@@ -181,7 +187,7 @@ void ResolveStall(Cluster& cluster) {
     }
   }
   Cta& cta = *first->cta;
-  cta.findings().Add(kinds::SimDeadlock, cta.Loc(*first), Origin(cta, *first), text);
+  cta.findings().Add(kinds::SimDeadlock, WaitPlace(cta, *first), Origin(cta, *first), text);
 }
 
 }  // namespace choreo::sim

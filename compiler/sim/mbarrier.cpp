@@ -1,6 +1,7 @@
 #include "sim/mbarrier.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <sstream>
 
 #include "sim/cta.h"
@@ -49,13 +50,13 @@ void CheckArrivalOrder(Warp& w, uint32_t lane, Cta& cta, uint32_t id) {
   const uint32_t expected = last % slots;  // `last` is one more than the slot, or 0 at first
   if (event.slot_names.empty() && !(again && last == slot.index + 1) && slot.index != expected) {
     cta.findings().Add(
-        kinds::SimWrongGeneration, w.cta->Loc(w), Declared(cta, slot),
+        kinds::SimWrongGeneration, PlaceOf(cta, w.pc, id), Declared(cta, slot),
         fmt::format("{} arrives at {}, but its next arrival is at slot {}: an order is the number "
                     "of this path's earlier triggers",
                     LaneName(w, lane), SlotName(cta, id), expected));
   } else if (!again && slot.phase != mine.phases) {
     cta.findings().Add(
-        kinds::SimWrongGeneration, w.cta->Loc(w), cta.launch->LocOf(slot.last_op),
+        kinds::SimWrongGeneration, PlaceOf(cta, w.pc, id), PlaceOf(cta, slot.last_op, id),
         fmt::format(
             "{} arrives at {} for generation {}, but that is at generation {}: the arrivals "
             "of others completed it without this one",
@@ -80,7 +81,7 @@ int64_t CheckWaitOrder(Warp& w, uint32_t lane, uint32_t id, uint32_t parity) {
   if ((!ring || slot.index == earlier % slots) && parity == expected) return generation;
   const bool odd = (parity ^ static_cast<uint32_t>(event.ready)) != 0;
   cta.findings().Add(
-      kinds::SimWrongGeneration, cta.Loc(w), Declared(cta, slot),
+      kinds::SimWrongGeneration, PlaceOf(cta, w.pc, id), Declared(cta, slot),
       fmt::format("{} waits for an {} generation of {}, but after {} earlier waits it is at "
                   "generation {}{}: an order is the number of this path's earlier waits",
                   LaneName(w, lane), odd ? "odd" : "even", SlotName(cta, id), earlier, generation,
@@ -114,7 +115,7 @@ bool CameTooLate(Warp& w, const PendingWait& wait) {
   const int64_t phase = wait.generation - (EventOf(cta, slot).ready ? 1 : 0);
   if (static_cast<int64_t>(slot.phase) <= phase + 1) return false;
   cta.findings().Add(
-      kinds::SimPhaseMissed, cta.Loc(w), cta.launch->LocOf(slot.last_op),
+      kinds::SimPhaseMissed, PlaceOf(cta, w.pc, wait.slot), PlaceOf(cta, slot.last_op, wait.slot),
       fmt::format("{} waits for generation {} of {} when generation {} is complete already: the "
                   "parity of its wait is that of a phase it does not mean",
                   WarpName(w), wait.generation, SlotName(cta, wait.slot), wait.generation + 1));
@@ -126,7 +127,7 @@ void CheckPasses(Cta& cta, uint32_t id) {
   for (const MbarrierSlot::Pass& pass : slot.passes) {
     if (slot.current.seen[cta.agents.Progress(pass.warp)] >= pass.epoch) continue;
     cta.findings().Add(
-        kinds::SimPhaseMissed, cta.launch->LocOf(pass.op), cta.launch->LocOf(slot.last_op),
+        kinds::SimPhaseMissed, PlaceOf(cta, pass.op, id), PlaceOf(cta, slot.last_op, id),
         fmt::format("nothing keeps generation {} of {} from completing before {} has passed its "
                     "wait for generation {}: its parity wait can miss both",
                     GenerationOf(cta, slot, slot.phase), SlotName(cta, id),
@@ -193,7 +194,8 @@ void ArriveLane(Warp& w, uint32_t lane, Cta& cta, uint32_t id, const Knowledge& 
     }
   }
   if (slot.pending == 0) {
-    cta.findings().Add(kinds::SimMbarrierCount, w.cta->Loc(w), cta.launch->LocOf(slot.init_op),
+    cta.findings().Add(kinds::SimMbarrierCount, PlaceOf(cta, w.pc, id),
+                       cta.launch->LocOf(slot.init_op),
                        fmt::format("{} arrives at {}, but generation {} has all its {} arrivals",
                                    LaneName(w, lane), SlotName(cta, id),
                                    GenerationOf(cta, slot, slot.phase), slot.count));
@@ -228,6 +230,20 @@ void Mbarriers::Reset(const ir::Kernel& kernel) {
       slot.index = static_cast<uint32_t>(s);
     }
   }
+}
+
+ir::Loc PlaceOf(const Cta& cta, uint32_t op, uint32_t id) {
+  const ir::Loc loc = cta.launch->LocOf(op);
+  std::istringstream places(EventOf(cta, cta.mbarriers[id]).slot_places);
+  for (std::string place; places >> place;) {
+    unsigned line = 0, column = 0, slot = 0;
+    ir::Loc to = loc;
+    const int read =
+        std::sscanf(place.c_str(), "%u:%u/%u@%u:%u", &line, &column, &slot, &to.line, &to.column);
+    const bool here = line == unsigned(loc.line) && column == unsigned(loc.column);
+    if (read == 5 && here && slot == cta.mbarriers[id].index) return to;
+  }
+  return loc;
 }
 
 uint32_t RingOf(const Cta& cta, uint32_t id) {
@@ -267,7 +283,7 @@ uint32_t UsableSlot(Warp& w, uint32_t lane, Cta& cta, ir::StorageId event_id, in
   const MbarrierSlot& slot = cta.mbarriers[id];
   const auto report = [&](const char* what) {
     const ir::Loc other = slot.count == 0 ? Declared(cta, slot) : cta.launch->LocOf(slot.init_op);
-    cta.findings().Add(kinds::SimMbarrierInit, w.cta->Loc(w), other,
+    cta.findings().Add(kinds::SimMbarrierInit, PlaceOf(cta, w.pc, id), other,
                        fmt::format("{} uses {}, {}", LaneName(w, lane), SlotName(cta, id), what));
   };
   if (slot.count == 0) {

@@ -79,9 +79,11 @@ void CompleteBytes(Cta& cta, uint32_t slot, int64_t bytes, uint32_t issued_in, u
                    uint64_t time);
 
 // "`kf`", of a ring "slot 1 of `kf`"; in a cluster with the rank.
-// What a path counts its waits and arrivals by: the first slot of a ring, a slot that is an event of
-// its own.
+// What a path counts its waits and arrivals by: the first slot of a ring, a slot that is an event
+// of its own.
 uint32_t RingOf(const Cta& cta, uint32_t id);
+// Where the source says what the op does for this slot.
+ir::Loc PlaceOf(const Cta& cta, uint32_t op, uint32_t id);
 std::string SlotName(const Cta& cta, uint32_t slot);
 // The generation that a phase of the slot is: one more where generation 0 is given.
 int64_t GenerationOf(const Cta& cta, const MbarrierSlot& slot, int64_t phase);

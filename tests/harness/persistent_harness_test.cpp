@@ -225,18 +225,20 @@ TEST(PersistentHarness, TellsItsOwnOptionsOnly) {
 
 TEST(Streams, InterleaveALengthWithTheNext) {
   std::vector<int64_t> lengths;
-  EXPECT_EQ(RunPersistent({"--seq", "40,70", "--check-streams", "3"},
-                          [&](Output o, TaskWords, CtaBins, int) { lengths.push_back(o.extent[1]); }),
-            0);
+  EXPECT_EQ(
+      RunPersistent({"--seq", "40,70", "--check-streams", "3"},
+                    [&](Output o, TaskWords, CtaBins, int) { lengths.push_back(o.extent[1]); }),
+      0);
   // Each verified, each alone once more, then in turn.
   EXPECT_THAT(lengths, ::testing::ElementsAre(40, 70, 70, 40, 70, 40, 70, 40, 70, 40));
 }
 
 TEST(Streams, InterleaveASingleLengthWithAnotherBatch) {
   std::vector<int64_t> batches;
-  EXPECT_EQ(RunPersistent({"--seq", "40", "--check-streams", "2"},
-                          [&](Output o, TaskWords, CtaBins, int) { batches.push_back(o.extent[0]); }),
-            0);
+  EXPECT_EQ(
+      RunPersistent({"--seq", "40", "--check-streams", "2"},
+                    [&](Output o, TaskWords, CtaBins, int) { batches.push_back(o.extent[0]); }),
+      0);
   EXPECT_THAT(batches, ::testing::ElementsAre(1, 2, 2, 1, 2, 1, 2, 1));
 }
 

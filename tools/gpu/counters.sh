@@ -11,7 +11,7 @@ usage() {
 usage: tools/gpu/counters.sh --out DIR [options]
   --out DIR        results; made if missing
   --bin DIR        kernel binaries (build/comparison)
-  --kernels A,B    v1,v2,v4,v3
+  --kernels A,B    v1,v2,v4,v3,v5
   --seq S          sequence length (8192)
   --batch N        (4)
   --heads N        (32)
@@ -21,7 +21,7 @@ TEXT
 }
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
-out='' bin=$root/build/comparison kernels=v1,v2,v4,v3 seq=8192 batch=4 heads=32 ncu='' limit=120
+out='' bin=$root/build/comparison kernels=v1,v2,v4,v3,v5 seq=8192 batch=4 heads=32 ncu='' limit=120
 while [ $# -gt 0 ]; do
   case $1 in
     -h | --help) usage; exit 0 ;;
@@ -38,10 +38,10 @@ done
 [ -n "$out" ] || { echo "counters: --out is required" >&2; exit 2; }
 
 declare -A program=([v1]=v1_manual_baseline [v2]=v2_manual_s2_1p2c_tma [v4]=v4_nonpersistent_fa
-  [v3]=v3_fa3_overlap)
+  [v3]=v3_fa3_overlap [v5]=v5_wide_lazy)
 IFS=, read -ra names <<<"$kernels"
 for name in "${names[@]}"; do
-  [ -n "${program[$name]:-}" ] || { echo "counters: --kernels: \`$name\` is none of v1,v2,v4,v3" >&2; exit 2; }
+  [ -n "${program[$name]:-}" ] || { echo "counters: --kernels: \`$name\` is none of v1,v2,v4,v3,v5" >&2; exit 2; }
 done
 
 capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1)

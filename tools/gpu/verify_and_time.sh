@@ -25,7 +25,7 @@ TEXT
 }
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
-kernels=v1_manual_baseline,v2_manual_s2_1p2c_tma,v4_nonpersistent_fa,v3_fa3_overlap
+kernels=v1_manual_baseline,v2_manual_s2_1p2c_tma,v4_nonpersistent_fa,v3_fa3_overlap,v5_wide_lazy
 out='' choreo='' bin='' build_only=0 wheels='' peers=fa3,cudnn rounds=3 burst_rounds=1
 budget=480 skip=,
 while [ $# -gt 0 ]; do
@@ -53,10 +53,12 @@ bin=$(cd "$bin" && pwd)
 . "$root/tools/gpu/steps.sh"
 IFS=, read -ra kernel_list <<<"$kernels"
 
-# The kernels whose CTAs take tasks from lists, those built with mbarriers for every event too, and
-# those built with bounded waits too.
-persistent_kernels=,v3_fa3_overlap,
-mbarrier_kernels=,v2_manual_s2_1p2c_tma,v3_fa3_overlap,
+# The kernels whose CTAs take tasks from lists, those of them that run clusters of two, those whose lengths
+# are multiples of 64; those built with mbarriers for every event too, and those with bounded waits too.
+persistent_kernels=,v3_fa3_overlap,v5_wide_lazy,
+pair_kernels=,v5_wide_lazy,
+short_kernels=,v5_wide_lazy,
+mbarrier_kernels=,v2_manual_s2_1p2c_tma,v3_fa3_overlap,v5_wide_lazy,
 bounded_kernels=,v4_nonpersistent_fa,
 
 among() { [[ $2 == *,$1,* ]]; }  # kernel list
@@ -107,13 +109,18 @@ matrix() {
       check "$kernel $variant 1x1x128/256/384" 30 "$binary" --batch 1 --heads 1 --seq 128,256,384
       check "$kernel $variant 3x5x640/384, other inputs" 30 "$binary" --batch 3 --heads 5 \
         --seq 640,384 --seed 7
+      check "$kernel $variant 2x3x2048/640, far scores" 30 "$binary" --batch 2 --heads 3 \
+        --seq 2048,640 --spread 8
+      among "$kernel" "$short_kernels" || continue
+      check "$kernel $variant 3x5x64/192/320/448/832" 30 "$binary" --batch 3 --heads 5 \
+        --seq 64,192,320,448,832
     done
   done
 }
 
 # Fewer and more CTAs than there are SMs or tasks; both orders of the lists; other estimates of a tile.
 persistent() {
-  local kernel binary ctas cost
+  local kernel binary ctas cost ctas_a_list
   for kernel in "${kernel_list[@]}"; do
     among "$kernel" "$persistent_kernels" || continue
     binary=$bin/$kernel-bf16-d128
@@ -123,7 +130,10 @@ persistent() {
       check "$kernel --ctas $ctas, 1x3x384/128" 30 "$binary" --batch 1 --heads 3 --seq 384,128 \
         --ctas $ctas
     done
+    ctas_a_list=1
+    if among "$kernel" "$pair_kernels"; then ctas_a_list=2; fi
     for ctas in 1 7; do
+      ctas=$((ctas * ctas_a_list))
       check "$kernel --ctas $ctas, 3x5x384/640" 30 "$binary" --batch 3 --heads 5 --seq 384,640 \
         --ctas $ctas
     done

@@ -187,7 +187,10 @@ inline Options ParseOptions(int argc, char** argv, Grid grid = Grid::OneTileEach
 inline Shape MakeShape(const Options& options, const ShapeDefaults& defaults, int64_t seq,
                        int64_t dim) {
   Shape shape{options.batch < 0 ? defaults.batch : options.batch,
-              options.heads < 0 ? defaults.heads : options.heads, options.kv_heads, seq, dim,
+              options.heads < 0 ? defaults.heads : options.heads,
+              options.kv_heads,
+              seq,
+              dim,
               options.spread};
   if (shape.kv_heads < 0) shape.kv_heads = shape.heads;
   if (shape.kv_heads == 0 ? shape.heads != 0 : shape.heads % shape.kv_heads != 0) {

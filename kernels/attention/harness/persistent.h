@@ -34,9 +34,10 @@ class PersistentAttend {
 
   ScheduleFigures Plan(const Shape& shape, choreo::Stream stream) const {
     const auto lists = Lists(shape.batch, shape.heads, shape.seq, stream);
-    return {lists->order,        lists->bin_count() * task_.ctas, lists->bin_count(),
-            lists->task_count(), lists->fixed_cost,               lists->imbalance,
-            lists->build_ms,     lists->upload_ms};
+    return {lists->order,       lists->bin_count() * task_.ctas,
+            lists->bin_count(), lists->task_count(),
+            lists->fixed_cost,  lists->imbalance,
+            lists->build_ms,    lists->upload_ms};
   }
 
   template <class Queries, class Keys, class Values, class Output>

@@ -24,7 +24,7 @@ using harness::JsonLine;
 struct ScheduleFigures {
   schedule::Order order;
   int64_t ctas, lists, tasks, fixed_cost;  // a cluster has one list
-  double imbalance;  // estimated load of the heaviest list over the mean
+  double imbalance;                        // estimated load of the heaviest list over the mean
   double build_ms, upload_ms;
 };
 
@@ -43,12 +43,11 @@ class Report {
 
   void Begin(const Shape& shape) {
     schedule_.reset();
-    std::printf("%s  B=%" PRId64 " H=%" PRId64 " Hkv=%" PRId64 " S=%" PRId64 " D=%" PRId64
-                "  seed %u%s\n",
-                element_.c_str(), shape.batch, shape.heads, shape.kv_heads, shape.seq, shape.dim,
-                options_.seed,
-                shape.spread == kSpread ? ""
-                                        : harness::Format("  spread %g", shape.spread).c_str());
+    std::printf(
+        "%s  B=%" PRId64 " H=%" PRId64 " Hkv=%" PRId64 " S=%" PRId64 " D=%" PRId64 "  seed %u%s\n",
+        element_.c_str(), shape.batch, shape.heads, shape.kv_heads, shape.seq, shape.dim,
+        options_.seed,
+        shape.spread == kSpread ? "" : harness::Format("  spread %g", shape.spread).c_str());
   }
 
   void Note(const char* what, const std::string& text) {
