@@ -28,10 +28,10 @@ TABLE = {b.name: b for b in (
     Backend("v3", "v3 persistent", "v3_fa3_overlap", True),
     Backend("v5", "v5 wide tiles", "v5_wide_lazy", True),
     Backend("fa3", "FlashAttention-3", "", True, "fa3.txt"),
-    Backend("cudnn", "cuDNN SDPA", "", False, "pytorch.txt"),
+    Backend("cudnn", "cuDNN SDPA", "", True, "pytorch.txt"),
     Backend("fa2", "FlashAttention-2", "", False, "pytorch.txt", usual=False),
-    Backend("tilelang", "TileLang", "", False, "tilelang.txt", usual=False),
-    Backend("triton", "Triton", "", False, "pytorch.txt"),
+    Backend("tilelang", "TileLang", "", True, "tilelang.txt", usual=False),
+    Backend("triton", "Triton", "", True, "pytorch.txt"),
     Backend("triton_ws", "Triton, warps specialised", "", False, "triton_ws.txt", usual=False,
             interpreter="--ws-python"),
 )}

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "driver/commands.h"
+#include "driver/native_command.h"
 #include "driver/ptxas_report.h"
 #include "driver/session.h"
 #include "driver/toolchain.h"
@@ -63,8 +64,7 @@ class Build {
     if (options_.keep) session_.Write(output_ + extension, session_.compilation().output);
     if (!session_.ok()) return;
 
-    const std::vector<std::string> command =
-        cuda_ ? NvccCommand(tool.command) : HostCommand(tool.command);
+    const std::vector<std::string> command = Command(tool);
     fmt::print("{}\n", ShellLine(command));
     std::fflush(stdout);
     const ToolResult result = RunTool(command);
@@ -100,34 +100,17 @@ class Build {
     return session_.MayWrite(output_);
   }
 
-  // The host text finds its own includes as if it were still in the `.co` file.
-  void AddCommon(std::vector<std::string>& command) const {
-    command.push_back("-I" + installation_.include_dir);
-    const std::string folder = fs::path(options_.file).parent_path().string();
-    command.push_back("-I" + (folder.empty() ? std::string(".") : folder));
-    for (const std::string& dir : options_.include_dirs) command.push_back("-I" + dir);
-    if (options_.write_dependencies) {
-      command.insert(command.end(), {"-MD", "-MF", dependencies_});
-    }
-    command.insert(command.end(), {"-o", product_, source_});
-    command.insert(command.end(), options_.native_args.begin(), options_.native_args.end());
-  }
-
-  std::vector<std::string> NvccCommand(std::vector<std::string> command) const {
-    command.insert(command.end(), {"-std=c++20", "-O3", "-gencode", "arch=compute_90a,code=sm_90a",
-                                   "-lineinfo", "-Xptxas", "-v"});
-    if (kind_ == OutputKind::Cubin) command.push_back("-cubin");
-    if (kind_ == OutputKind::Fatbin) command.push_back("-fatbin");
-    AddCommon(command);
-    return command;
-  }
-
-  std::vector<std::string> HostCommand(std::vector<std::string> command) const {
-    command.insert(command.end(), {"-std=c++20", "-O2"});
-    AddCommon(command);
-    command.push_back(installation_.sim_library);
-    for (std::string& argument : SimulatorLinkArguments()) command.push_back(std::move(argument));
-    return command;
+  std::vector<std::string> Command(const Tool& tool) const {
+    NativeJob job;
+    job.target = options_.target_or_default();
+    job.kind = kind_;
+    job.file = options_.file;
+    job.include_dirs = options_.include_dirs;
+    job.source = source_;
+    job.product = product_;
+    if (options_.write_dependencies) job.dependencies = dependencies_;
+    job.arguments = options_.native_args;
+    return NativeCommand(tool, installation_, job);
   }
 
   void KeepLog(const std::vector<std::string>& command, const ToolResult& result) {

@@ -10,6 +10,7 @@ int RunCompile(const Options& options);
 int RunBuild(const Options& options);
 int RunCheck(const Options& options);  // also `run` and `view`
 int RunExplain(const Options& options);
+int RunTune(const Options& options);
 
 // What main() does.
 int Main(int argc, const char* const* argv);

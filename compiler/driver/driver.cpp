@@ -23,6 +23,8 @@ int Dispatch(const Options& options) {
       return RunCheck(options);
     case Command::Explain:
       return RunExplain(options);
+    case Command::Tune:
+      return RunTune(options);
   }
   CHOREO_UNREACHABLE();
 }

@@ -17,6 +17,7 @@ enum CommandSet : unsigned {
   kRun = 1u << static_cast<unsigned>(Command::Run),
   kView = 1u << static_cast<unsigned>(Command::View),
   kExplain = 1u << static_cast<unsigned>(Command::Explain),
+  kTune = 1u << static_cast<unsigned>(Command::Tune),
   kSource = kCompile | kBuild | kCheck | kRun | kView,
 };
 
@@ -32,6 +33,7 @@ constexpr CommandInfo kCommands[] = {
     {Command::Run, "run", "As check, and print or write what the kernels computed"},
     {Command::View, "view", "Show the timeline of a CTA: text, or SVG with -o FILE.svg"},
     {Command::Explain, "explain", "Explain a diagnostic by the name in its brackets"},
+    {Command::Tune, "tune", "Measure a .co file over the `// tune:` ranges of its macros"},
 };
 
 // "Cuda, Sim" as {"cuda", "sim"}.
@@ -142,6 +144,19 @@ bool IsMacroName(std::string_view define) {
 
 constexpr uint64_t kMaxDebugWaits = 3600 * 1000;  // an hour
 
+std::string TuneInconsistency(const Options& o) {
+  if (o.rounds == 0 || o.rounds > 1000) return "`--rounds`: from 1 to 1000";
+  if (o.timeout == 0 || o.timeout > 86400) return "`--timeout`: from 1 to 86400 seconds";
+  for (const std::string& argument : o.native_args) {
+    for (const std::string_view own : {"--json", "--no-verify"}) {
+      if (argument == own || argument.starts_with(std::string(own) + "=")) {
+        return fmt::format("`{}` after `--`: `choreo tune` gives it to the program itself", own);
+      }
+    }
+  }
+  return {};
+}
+
 // What is wrong with options that parsed one by one; empty if nothing is.
 std::string Inconsistency(const Options& o) {
   if (o.command == Command::Explain) return {};
@@ -175,9 +190,10 @@ std::string Inconsistency(const Options& o) {
   if (o.command == Command::Compile && o.write_dependencies && o.output.empty()) {
     return "`-MD` needs `-o`: the dependency file is named after the output";
   }
-  if (!o.native_args.empty() && o.command != Command::Build) {
-    return "arguments after `--` are for `choreo build` only";
+  if (!o.native_args.empty() && o.command != Command::Build && o.command != Command::Tune) {
+    return "arguments after `--` are for `choreo build` and `choreo tune` only";
   }
+  if (o.command == Command::Tune) return TuneInconsistency(o);
   if (o.schedules == 0) return "`--schedules=0`: at least one schedule is executed";
   return {};
 }
@@ -212,6 +228,11 @@ std::variant<Options, Exit> ParseCommandLine(int argc, const char* const* argv) 
     Declarer(*sub, info.command, options).All();
     if (info.command == Command::Build) {
       sub->footer("Arguments after `--` go to nvcc or the host compiler.");
+    }
+    if (info.command == Command::Tune) {
+      sub->footer(
+          "Arguments after `--` go to the program.\nExit status: as of the other commands; 77 no "
+          "sm_90 device, 130 interrupted.");
     }
   }
   app.footer("Exit status: 0 fine, 1 the program has errors, 2 wrong usage, 70 a bug in choreo.");

@@ -13,10 +13,12 @@
 namespace choreo::driver {
 
 inline constexpr int kExitOk = 0;
-inline constexpr int kExitErrors = 1;  // the program has errors
-inline constexpr int kExitUsage = 2;   // the command line has
+inline constexpr int kExitErrors = 1;         // the program has errors
+inline constexpr int kExitUsage = 2;          // the command line has
+inline constexpr int kExitNoDevice = 77;      // tune: the program found no sm_90 device
+inline constexpr int kExitInterrupted = 130;  // tune: SIGINT came
 
-enum class Command : uint8_t { Compile, Build, Check, Run, View, Explain };
+enum class Command : uint8_t { Compile, Build, Check, Run, View, Explain, Tune };
 enum class Target : uint8_t { Cuda, Sim };
 enum class InputKind : uint8_t { Co, Ir, Lowered };
 enum class Emit : uint8_t { Tokens, Ast, Ir, Lowered, Cuda };
@@ -25,8 +27,9 @@ enum class DiagnosticsFormat : uint8_t { Text, Json };
 
 struct Options {
   Command command = Command::Compile;
-  std::string file;                      // explain: the kind, or empty
-  std::vector<std::string> native_args;  // after `--`: for nvcc or the host compiler
+  std::string file;  // explain: the kind, or empty
+  std::vector<std::string>
+      native_args;  // after `--`: for nvcc, the host compiler or, tune, the program
 
 #define CHOREO_FLAG(field, names, commands, help) bool field = false;
 #define CHOREO_TEXT(field, names, value, commands, help) std::string field;

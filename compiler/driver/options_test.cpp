@@ -110,5 +110,23 @@ TEST(Options, HelpAndVersionAreStatus0) {
   EXPECT_THAT(help.text, HasSubstr("--emit"));
 }
 
+TEST(Options, Tune) {
+  const Options o =
+      Parsed({"tune", "k.co", "--only", "A=1,B=2", "--jobs=3", "--rounds", "5", "--keep=0", "--out",
+              "there", "--reference=bin/v4", "--", "--seq", "4096"});
+  EXPECT_EQ(o.command, Command::Tune);
+  EXPECT_EQ(o.only, "A=1,B=2");
+  EXPECT_EQ(o.jobs, 3u);
+  EXPECT_EQ(o.rounds, 5u);
+  EXPECT_EQ(o.keep_candidates, 0u);
+  EXPECT_EQ(o.tune_dir, "there");
+  EXPECT_EQ(o.reference, "bin/v4");
+  EXPECT_THAT(o.native_args, ElementsAre("--seq", "4096"));
+  EXPECT_EQ(Parsed({"tune", "k.co"}).keep_candidates, 8u);
+  EXPECT_THAT(Refused({"tune", "k.co", "--rounds=0"}).text, HasSubstr("from 1 to 1000"));
+  EXPECT_THAT(Refused({"tune", "k.co", "--", "--json", "x"}).text,
+              HasSubstr("`--json` after `--`"));
+}
+
 }  // namespace
 }  // namespace choreo::driver

@@ -110,14 +110,15 @@ class ReportReader {
     }
     if (stores + loads != 0) {
       Complain(current_,
-               fmt::format("spills registers: {} bytes of stores, {} of loads", stores, loads));
+               fmt::format("spills registers: {} bytes of stores, {} of loads", stores, loads),
+               true);
     } else if (stack != 0) {
-      Complain(current_, fmt::format("has a stack frame of {} bytes", stack));
+      Complain(current_, fmt::format("has a stack frame of {} bytes", stack), true);
     }
   }
 
-  void Complain(const std::string& kernel, std::string what) {
-    report_.complaints.push_back({kernel.empty() ? "?" : kernel, std::move(what)});
+  void Complain(const std::string& kernel, std::string what, bool spill = false) {
+    report_.complaints.push_back({kernel.empty() ? "?" : kernel, std::move(what), spill});
   }
 
   PtxasReport report_;

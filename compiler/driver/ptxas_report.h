@@ -19,6 +19,7 @@ struct KernelReport {
 struct Complaint {
   std::string kernel;  // "?" where the line does not name it
   std::string what;    // "has a stack frame of 512 bytes"
+  bool spill = false;  // of memory that stands in for registers: spills or a stack frame
 };
 
 struct PtxasReport {

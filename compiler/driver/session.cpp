@@ -26,36 +26,6 @@ lex::CommandLineDefine ParseDefine(const std::string& text) {
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-CompileOptions ToCompileOptions(const Options& options) {
-  CompileOptions out;
-  out.target = options.target_or_default();
-  out.from = options.from_or_default();
-  out.emit = options.emit;
-  out.stop_after = options.stop_after;
-  out.include_dirs = options.include_dirs;
-  out.debug_waits_ms = static_cast<int>(options.debug_waits);
-  out.mbarriers_only = options.mbarriers_only;
-  for (const std::string& define : options.defines) out.defines.push_back(ParseDefine(define));
-  // Only the product stays of what is built: its lines are those of the source.
-  if (options.command == Command::Build && !options.keep) {
-    out.line_directives = codegen::LineDirectives::Source;
-  }
-  // What is executed needs no program text.
-  if (options.command == Command::Check || options.command == Command::Run) {
-    out.emit = Emit::Lowered;
-  }
-  if (!options.dump_after.empty()) {
-    out.after_pass = [&options](std::string_view name, const ir::Module& module) {
-      for (const std::string& wanted : options.dump_after) {
-        if (wanted != name && wanted != "all") continue;
-        fmt::print(stderr, "// IR after {}\n{}", name, ir::Print(module));
-        break;
-      }
-    };
-  }
-  return out;
-}
-
 std::string UsageProblem(const Options& options) {
   for (const std::string& name : options.dump_after) {
     if (name == "all") continue;
@@ -93,6 +63,36 @@ std::string MakeName(std::string_view path) {
 }
 
 }  // namespace
+
+CompileOptions ToCompileOptions(const Options& options) {
+  CompileOptions out;
+  out.target = options.target_or_default();
+  out.from = options.from_or_default();
+  out.emit = options.emit;
+  out.stop_after = options.stop_after;
+  out.include_dirs = options.include_dirs;
+  out.debug_waits_ms = static_cast<int>(options.debug_waits);
+  out.mbarriers_only = options.mbarriers_only;
+  for (const std::string& define : options.defines) out.defines.push_back(ParseDefine(define));
+  // Only the product stays of what is built: its lines are those of the source.
+  if ((options.command == Command::Build && !options.keep) || options.command == Command::Tune) {
+    out.line_directives = codegen::LineDirectives::Source;
+  }
+  // What is executed needs no program text.
+  if (options.command == Command::Check || options.command == Command::Run) {
+    out.emit = Emit::Lowered;
+  }
+  if (!options.dump_after.empty()) {
+    out.after_pass = [&options](std::string_view name, const ir::Module& module) {
+      for (const std::string& wanted : options.dump_after) {
+        if (wanted != name && wanted != "all") continue;
+        fmt::print(stderr, "// IR after {}\n{}", name, ir::Print(module));
+        break;
+      }
+    };
+  }
+  return out;
+}
 
 void Session::CompileOnce() {
   compilation_ = Compilation();

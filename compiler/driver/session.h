@@ -11,6 +11,9 @@
 
 namespace choreo::driver {
 
+// What the command line asks of the compiler.
+CompileOptions ToCompileOptions(const Options& options);
+
 class Session {
  public:
   explicit Session(const Options& options) : options_(options) {}

@@ -3,6 +3,7 @@
 // missing is a value here and becomes a diagnostic in the command.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,11 +30,16 @@ Installation FindInstallation();
 std::vector<std::string> SimulatorLinkArguments();
 
 struct ToolResult {
-  int status = 0;       // exit status; 128 + N: ended by signal N
-  std::string output;   // standard output and error streams, as they came
-  std::string problem;  // not empty: it could not be started
+  int status = 0;          // exit status; 128 + N: ended by signal N
+  std::string output;      // standard output and error streams, as they came
+  std::string problem;     // not empty: it could not be started
+  bool timed_out = false;  // it was ended after the limit; what it started itself may live on
 };
-ToolResult RunTool(const std::vector<std::string>& command);
+struct ToolLimits {
+  uint64_t seconds = 0;                  // 0: as long as it takes
+  std::vector<std::string> environment;  // "NAME=TEXT", over what choreo's own says
+};
+ToolResult RunTool(const std::vector<std::string>& command, const ToolLimits& limits = {});
 
 // The command as a line for a shell.
 std::string ShellLine(const std::vector<std::string>& command);

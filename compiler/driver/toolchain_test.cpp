@@ -91,6 +91,22 @@ TEST(Toolchain, RunsWithoutAShell) {
   EXPECT_FALSE(RunTool({folder.File("missing")}).problem.empty());
 }
 
+TEST(Toolchain, AProgramThatTakesTooLongIsEnded) {
+  const ToolResult slow = RunTool({"/bin/sh", "-c", "echo first; exec sleep 60"}, {1, {}});
+  EXPECT_TRUE(slow.timed_out);
+  EXPECT_EQ(slow.output, "first\n");
+  EXPECT_EQ(slow.status, 128 + 9);
+  EXPECT_FALSE(RunTool({"/bin/sh", "-c", "exit 0"}, {60, {}}).timed_out);
+}
+
+TEST(Toolchain, TheEnvironmentMayBeChanged) {
+  const Env old("CHOREO_TEST_VARIABLE", "old");
+  const std::vector<std::string> command = {"/bin/sh", "-c", "echo $CHOREO_TEST_VARIABLE$HOME"};
+  const Env home("HOME", "/h");
+  EXPECT_EQ(RunTool(command).output, "old/h\n");
+  EXPECT_EQ(RunTool(command, {0, {"CHOREO_TEST_VARIABLE=new"}}).output, "new/h\n");
+}
+
 TEST(Toolchain, TemporaryFoldersVanish) {
   std::string path;
   {

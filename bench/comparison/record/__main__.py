@@ -13,7 +13,7 @@ import pathlib
 import shutil
 import sys
 
-from comparison import plots
+from comparison import backends, plots
 from comparison.record import chart, pages, runs
 
 FOLDER = pathlib.Path(__file__).resolve().parents[3] / "docs" / "results"
@@ -36,8 +36,12 @@ class Record:
         return next((r for r in self.runs if name in r.backends()), None)
 
     def names(self):
-        """The published order, then what was measured besides."""
-        return list(dict.fromkeys([*self.published["ms"], *(n for r in self.runs for n in r.backends())]))
+        """The published order, with kernels that are not in it behind the last one that is; then peers besides."""
+        first, measured = list(self.published["ms"]), dict.fromkeys(n for r in self.runs for n in r.backends())
+        besides = [n for n in measured if n not in first]
+        own = [n for n in besides if not backends.TABLE[n].is_peer]
+        place = 1 + max((i for i, n in enumerate(first) if not backends.TABLE[n].is_peer), default=-1)
+        return [*first[:place], *own, *first[place:], *(n for n in besides if n not in own)]
 
 
 def read(folder):

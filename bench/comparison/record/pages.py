@@ -82,7 +82,13 @@ def figures(record, regime, t):
                          _link(record, run)])
         head = [t[regime] + t["colon"] + t["cell"], *(f"S={s}" for s in run.sizes), t["samples"], t["run"]]
         parts.append(_table(head, rows))
-    return "\n\n".join(parts) or "–"
+    return "\n\n".join(parts)
+
+
+def bursts(record, t):
+    """Their figures and what they are, or that there are none."""
+    table = figures(record, "burst", t)
+    return f"{t['bursts']}\n\n{table}" if table else t["no_burst"]
 
 
 def energy(record, t):
@@ -185,7 +191,7 @@ def page(record, language):
     t = TEXTS[language]
     text = (TEMPLATES / f"page.{language}.txt").read_text(encoding="utf-8")
     parts = {"ratios": ratios(record, t), "sustained": figures(record, "sustained", t),
-             "burst": figures(record, "burst", t), "energy": energy(record, t),
+             "burst": bursts(record, t), "energy": energy(record, t),
              "environment": environment(record, t), "notes": notes(record, t)}
     for name, part in parts.items():
         text = text.replace(f"@{name}@", part)
