@@ -59,7 +59,7 @@ namespace {
 //   vf           event [2]  at 196632, mbarriers
 //   ke           event [2]  at 196648, mbarriers
 //   ve           event [2]  at 196664, mbarriers
-//   turn_of      event [2]  at 196680, mbarriers
+//   turn_of      event [2]  at 196680, mbarriers of turn_of_1 turn_of_2
 __global__ void __launch_bounds__(384, 1)
 mha_v2_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__ CUtensorMap Q_map,
     const __grid_constant__ CUtensorMap K_map, const __grid_constant__ CUtensorMap V_map, int S,
