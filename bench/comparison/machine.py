@@ -13,7 +13,7 @@ import subprocess
 import time
 
 FIELDS = ("timestamp", "clocks.sm", "clocks.mem", "power.draw", "temperature.gpu", "utilization.gpu")
-STATIC = ("name", "uuid", "driver_version", "compute_cap", "power.limit", "clocks.max.sm", "memory.total")
+STATIC = ("name", "driver_version", "compute_cap", "power.limit", "clocks.max.sm", "memory.total")
 
 
 class NoDevice(RuntimeError):
@@ -107,6 +107,6 @@ def _first_line(command, pattern):
 
 
 def describe(card, nvcc):
-    return {"gpu": card, "host": {"system": platform.platform(), "python": platform.python_version(),
+    return {"gpu": card, "host": {"system": platform.system(), "python": platform.python_version(),
                                   "cpus": os.cpu_count()},
             "cuda_toolkit": _first_line([nvcc, "--version"], r"release [\d.]+, V([\d.]+)") if nvcc else None}

@@ -105,7 +105,8 @@ const Step* Replay::ReleaserOf(const TileUse& use, const std::vector<const Step*
   if (!use.exact && !use.whole) {
     for (const auto& [event, guarded] : guards_) {
       const bool guards = std::any_of(guarded.begin(), guarded.end(), [&](const auto& entry) {
-        return entry.first.second.first == use.storage;
+        const auto& [storage, slot] = entry.first.second;
+        return storage == use.storage && (!use.slot || *use.slot == slot);
       });
       if (guards && !given_by(event)) return nullptr;
     }

@@ -107,6 +107,7 @@ class Merging {
     if (!std::all_of(run.places.begin(), run.places.end(), usable)) return 0;
     std::erase_if(run.places, [](const AlikeRun::Place& place) { return place.same_event(); });
     runs_[&region.ops[first]] = run;
+    in_order_.push_back(&region.ops[first]);
     return run.branches.size();
   }
 
@@ -233,8 +234,8 @@ class Merging {
       }
       counts_[id] = counts_.at(event);
     }
-    for (const auto& [op, run] : runs_) {
-      for (const AlikeRun::Place& place : run.places) NotePlaces(place);
+    for (const ir::Op* op : in_order_) {
+      for (const AlikeRun::Place& place : runs_.at(op).places) NotePlaces(place);
     }
   }
 
@@ -401,6 +402,7 @@ class Merging {
   ScopeTracker scope_;
   std::map<ir::StorageId, int32_t> counts_;  // arrivals of each mbarrier
   std::map<const ir::Op*, AlikeRun> runs_;   // by the first op
+  std::vector<const ir::Op*> in_order_;      // of the program
   std::map<ir::StorageId, Slot> slots_;      // of events that were joined
 };
 
