@@ -46,11 +46,29 @@ TuneBuildRow RowOf(const PtxasReport& report) {
   return row;
 }
 
+// Of what all programs of a run share and neither their texts nor the call shows: the runtime's
+// headers, most of which only generated text includes; the simulator, which is linked; and the
+// compiler's version, as another one may be installed at the same path.
+std::string HashOfSurroundings(const TuneBuildInput& input) {
+  std::vector<std::string> command = input.tool.command;
+  command.push_back("--version");
+  const ToolResult version = RunTool(command);
+  // The folder beside it may hold other packages' headers.
+  const std::string headers = HashOfFolder(input.installation.include_dir + "/choreo");
+  const bool simulated = input.options.target_or_default() == Target::Sim;
+  const FileText simulator = simulated ? ReadFile(input.installation.sim_library) : FileText();
+  return HashOfParts({version.output, headers, simulator.text});
+}
+
 class Builder {
  public:
   Builder(const TuneBuildInput& input, TuneRows& rows, const Interruption& interruption,
           size_t count)
-      : input_(input), rows_(rows), interruption_(interruption), progress_(count, input.progress) {}
+      : input_(input),
+        surroundings_hash_(HashOfSurroundings(input)),
+        rows_(rows),
+        interruption_(interruption),
+        progress_(count, input.progress) {}
 
   TuneProgram Build(const TuneCandidate& candidate) {
     TuneProgram program;
@@ -98,7 +116,7 @@ class Builder {
   // Whether an earlier run had it.
   bool Native(const TuneCandidate& candidate, const std::string& text, TuneProgram& program) {
     program.key =
-        HashOfParts({text, input_.sources_hash,
+        HashOfParts({text, input_.sources_hash, surroundings_hash_,
                      ShellLine(NativeCommand(input_.tool, input_.installation, JobOf("", "")))});
     const std::string name = candidate.defaults ? "defaults" : FileNameOf(program.label);
     const std::string path = fmt::format("{}/{}.{}", input_.folder, name, program.key.substr(0, 8));
@@ -162,6 +180,7 @@ class Builder {
   }
 
   const TuneBuildInput& input_;
+  const std::string surroundings_hash_;
   TuneRows& rows_;
   const Interruption& interruption_;
   TuneProgress progress_;

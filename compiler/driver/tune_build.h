@@ -1,6 +1,6 @@
 // Candidates to programs. In: the .co text and sets of values. Out: for each a program that may be
 // measured, or why there is none. Several are built at a time; what an earlier run built of the
-// same text by the same call is taken as it is.
+// same texts and headers by the same call of the same compiler is taken as it is.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ namespace choreo::driver {
 
 struct TuneProgram {
   std::string label;
-  std::string key;        // of the program text, its host headers and the call; empty: not compiled
+  std::string key;        // of all that `binary` is made of and by; empty: not compiled
   std::string binary;     // empty: not to be measured
   std::string refused;    // why not; empty with `binary` empty: interrupted
   bool reported = false;  // `report` holds what ptxas said

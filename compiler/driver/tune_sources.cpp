@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "support/file.h"
@@ -204,6 +205,22 @@ std::string HashOfParts(const std::vector<std::string_view>& parts) {
 std::string HashOfSources(const std::vector<TuneSource>& sources) {
   std::vector<std::string_view> parts;
   for (const TuneSource& source : sources) parts.push_back(source.text);
+  return HashOfParts(parts);
+}
+
+std::string HashOfFolder(const std::string& path) {
+  std::map<std::string, std::string> texts;
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(path, error), end; !error && at != end;
+       at.increment(error)) {
+    std::error_code status_error;
+    if (!at->is_regular_file(status_error)) continue;
+    // A file that cannot be read counts by its name; who needs it says what is wrong with it.
+    texts[at->path().lexically_relative(path).generic_string()] =
+        ReadFile(at->path().string()).text;
+  }
+  std::vector<std::string_view> parts;
+  for (const auto& [name, text] : texts) parts.insert(parts.end(), {name, text});
   return HashOfParts(parts);
 }
 

@@ -1,6 +1,6 @@
 // The files that a program is made of, as far as `choreo tune` looks at them: the .co file and what
 // it includes from folders that are searched, however deep, whatever the conditions say. In: a
-// path. Out: texts, what they do with a macro, and a hash of them all.
+// path. Out: texts, what they do with a macro, and a hash of them all; also that of a folder.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +26,8 @@ std::vector<TuneSource> ReadTuneSources(const std::string& file, std::string tex
 // FNV-1a of parts, each preceded by its length: 16 hexadecimal digits.
 std::string HashOfParts(const std::vector<std::string_view>& parts);
 std::string HashOfSources(const std::vector<TuneSource>& sources);
+// Of the names and texts of all regular files in a folder and below, in the order of the names.
+std::string HashOfFolder(const std::string& path);
 
 struct MacroUse {
   bool read = false;  // some text or condition depends on it

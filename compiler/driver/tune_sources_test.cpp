@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "driver/toolchain.h"
@@ -72,6 +73,29 @@ TEST(TuneSources, IncludedFilesBelongToThem) {
   std::ofstream(folder.File("b.h")) << "#define M 2\n";
   EXPECT_NE(HashOfSources(ReadTuneSources(folder.File("k.co"), text, {})), hash);
   EXPECT_EQ(ReadTuneSources("elsewhere/k.co", text, {folder.path()}).size(), 3u + 1u);
+}
+
+TEST(TuneSources, AFolderCountsWithNamesAndTexts) {
+  const TemporaryFolder folder("x"), other("x");
+  const auto write = [](const TemporaryFolder& to, bool reversed) {
+    std::filesystem::create_directories(to.File("deep/er"));
+    const std::vector<std::string> names = {"a.h", "deep/b.h", "deep/er/c.h"};
+    for (size_t i = 0; i < names.size(); ++i) {
+      std::ofstream(to.File(names[reversed ? names.size() - 1 - i : i])) << "text";
+    }
+  };
+  write(folder, false);
+  write(other, true);
+  const std::string hash = HashOfFolder(folder.path());
+  EXPECT_EQ(HashOfFolder(other.path()), hash);
+  std::ofstream(folder.File("deep/er/c.h")) << "texts";
+  EXPECT_NE(HashOfFolder(folder.path()), hash);
+  std::filesystem::rename(other.File("deep/er/c.h"), other.File("deep/er/d.h"));
+  EXPECT_NE(HashOfFolder(other.path()), hash);
+  std::filesystem::create_directory_symlink(std::filesystem::absolute(other.path()),
+                                            folder.File("link"));
+  EXPECT_EQ(HashOfFolder(folder.File("link")), HashOfFolder(other.path()));
+  EXPECT_EQ(HashOfFolder(folder.File("nowhere")), HashOfParts({}));
 }
 
 TEST(TuneSources, PartsAreToldApart) {

@@ -1,6 +1,11 @@
 #!/bin/sh
 # Stands for an nvcc: reports on one kernel and makes a program of tuned_program.sh. A candidate's
-# figures depend on its THREADS alone; 32 threads spill. Counts its calls in $TUNED/calls.
+# figures depend on its THREADS alone; 32 threads spill. Counts its calls in $TUNED/calls. TUNED_VERSION: the
+# version it says it is.
+if [ "$1" = --version ]; then
+  echo "Cuda compilation tools, release ${TUNED_VERSION:-13.0}"
+  exit
+fi
 here=$(dirname "$0")
 all="$*"
 while [ "$1" != -o ]; do shift; done
