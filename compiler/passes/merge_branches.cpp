@@ -340,26 +340,20 @@ class Merging {
         return Choose(run, values);
       };
       const auto id = [&](const auto& barrier) { return *build_.AsInt(barrier.id); };
-      const auto slot = [&](const auto& node) {
+      const auto by_slot = [&](auto& node) {
         const auto at = slots_.find(node.event);
-        return at == slots_.end() ? int64_t{0} : at->second.slot;
+        if (at == slots_.end()) return;
+        node.slot = each(&node, [&](const auto& one) { return slots_.at(one.event).slot; });
+        node.event = at->second.array;
       };
       if (auto* sync = std::get_if<ir::NamedBarrierSync>(&op.node)) {
         sync->id = each(sync, id);
       } else if (auto* arrive = std::get_if<ir::NamedBarrierArrive>(&op.node)) {
         arrive->id = each(arrive, id);
       } else if (auto* wait = std::get_if<ir::MbarrierWait>(&op.node)) {
-        const ir::ExprId at = each(wait, slot);
-        if (Rename(op) &&
-            slots_.contains(std::get<ir::MbarrierWait>(bodies[0]->ops[i].node).event)) {
-          std::get<ir::MbarrierWait>(op.node).slot = at;
-        }
+        by_slot(*wait);
       } else if (auto* arrive = std::get_if<ir::MbarrierArrive>(&op.node)) {
-        const ir::ExprId at = each(arrive, slot);
-        if (Rename(op) &&
-            slots_.contains(std::get<ir::MbarrierArrive>(bodies[0]->ops[i].node).event)) {
-          std::get<ir::MbarrierArrive>(op.node).slot = at;
-        }
+        by_slot(*arrive);
       } else if (auto* branch = std::get_if<ir::If>(&op.node)) {
         std::vector<const ir::Region*> thens, elses;
         for (const ir::Region* body : bodies) {
