@@ -125,9 +125,10 @@ struct ShapeLiteral {
 struct SpanSize {  // |span|
   ExprId operand;
 };
-// `any_of({i} in m.span, cond)`, `any_of.warp(…)`
+// `any_of({i} in m.span, cond)`, `any_of.warp(…)`, `any_of.warp.parts(…)`
 struct AnyOf {
   bool warp;
+  bool parts;  // a lane judges partial rows by its own part
   std::vector<Name> vars;
   ExprId span;
   ExprId condition;

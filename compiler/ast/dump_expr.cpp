@@ -81,8 +81,9 @@ class ExprDumper {
   std::string operator()(const AnyOf& n) {
     std::vector<std::string> names;
     for (const Name& var : n.vars) names.push_back(var.text);
-    return fmt::format("any_of{}({{{}}} in {}, {})", n.warp ? ".warp" : "", fmt::join(names, ", "),
-                       Text(n.span), Text(n.condition));
+    return fmt::format("any_of{}{}({{{}}} in {}, {})", n.warp ? ".warp" : "",
+                       n.parts ? ".parts" : "", fmt::join(names, ", "), Text(n.span),
+                       Text(n.condition));
   }
   std::string operator()(const DmaCopy& n) {
     return fmt::format("dma.copy{}{} {} => {}", Async(n.async), Swizzle(n.swizzle), Text(n.source),

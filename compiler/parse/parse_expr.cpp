@@ -278,17 +278,20 @@ ast::ExprId Parser::ParseSpanSize() {
   return AddExpr(RangeFrom(first), ast::SpanSize{operand});
 }
 
-// any_of({i} in m.span, condition)
+// any_of.warp.parts({i} in m.span, condition)
 ast::ExprId Parser::ParseAnyOf() {
   const size_t first = pos_;
   Next();
-  ast::AnyOf vote{false, {}, {}, {}};
-  if (Accept(TokenKind::Dot)) {
-    if (!AcceptWord("warp")) {
-      Unexpected("`warp`", "after `any_of.`");
+  ast::AnyOf vote{false, false, {}, {}, {}};
+  while (Accept(TokenKind::Dot)) {
+    if (!vote.warp && AcceptWord("warp")) {
+      vote.warp = true;
+    } else if (!vote.parts && AcceptWord("parts")) {
+      vote.parts = true;
+    } else {
+      Unexpected("`warp` or `parts`, once each", "after `any_of.`");
       return ErrorExpr();
     }
-    vote.warp = true;
   }
   const bool understood = InBrackets(TokenKind::LParen, "after the condition of `any_of`", [&] {
     vote.vars = ParseNames("any_of(");

@@ -1,7 +1,11 @@
-// Waits that serialise: an MMA is retired before work that could have run beside it.
+// Waits that serialise: an MMA is retired before work that could have run beside it. Not where
+// others multiply meanwhile: behind its MMAs the path gave the turn to somebody who issues MMAs
+// too.
 #include <algorithm>
+#include <set>
 #include <vector>
 
+#include "ir/walk.h"
 #include "passes/async_checks.h"
 
 namespace choreo::passes {
@@ -10,7 +14,11 @@ namespace {
 class Overlaps {
  public:
   Overlaps(const CheckInputs& in, size_t agent, const Trace& trace)
-      : in_(in), role_(in.agents.all()[agent].name), trace_(trace) {}
+      : in_(in), role_(in.agents.all()[agent].name), trace_(trace) {
+    for (const Agent& other : in.agents.all()) {
+      if (other.role != nullptr) FindTurns(*other.role);
+    }
+  }
 
   void Run() {
     for (size_t i = 0; i < trace_.steps.size(); ++i) {
@@ -19,6 +27,8 @@ class Overlaps {
         Issue(static_cast<int>(i), std::get<ir::Mma>(step.op->node));
       } else if (step.kind == StepKind::FutureWait) {
         for (const int issue : step.issues) Retire(issue, step);
+      } else if (step.kind == StepKind::EventTrigger) {
+        if (turns_.contains(std::get<ir::EventTrigger>(step.op->node).event)) PassTurn();
       } else if (step.frags != nullptr) {
         Work(step);
       }
@@ -30,6 +40,7 @@ class Overlaps {
     int step = 0;
     const ir::Mma* mma = nullptr;
     bool beside = false;         // another one was in flight at the same time
+    bool turn_passed = false;    // others issue MMAs since
     const Step* wait = nullptr;  // that retired it; null: in flight
     int asked = -1;              // the MMA that this wait names
   };
@@ -44,7 +55,24 @@ class Overlaps {
       if (other.wait != nullptr || other.mma->acc == mma.acc) continue;
       other.beside = beside = true;
     }
-    if (apart) flights_.push_back({step, &mma, beside, nullptr, -1});
+    if (apart) flights_.push_back({step, &mma, beside, false, nullptr, -1});
+  }
+
+  // Events that roles which multiply wait for.
+  void FindTurns(const ir::Op& role) {
+    std::set<ir::StorageId> waited;
+    bool multiplies = false;
+    ir::VisitRegions(role, [&](const ir::Region& body) {
+      ir::ForEachOp(body, [&](const ir::Op& op) {
+        multiplies |= std::holds_alternative<ir::Mma>(op.node);
+        if (const auto* wait = std::get_if<ir::EventWait>(&op.node)) waited.insert(wait->event);
+      });
+    });
+    if (multiplies) turns_.merge(waited);
+  }
+
+  void PassTurn() {
+    for (Flight& flight : flights_) flight.turn_passed |= flight.wait == nullptr;
   }
 
   // The tensor core works in order: what was issued before is retired too.
@@ -84,7 +112,7 @@ class Overlaps {
   void Idle(const Step& step, const Flight& needed, const Uses& uses) {
     for (const Flight& other : flights_) {
       if (other.step == needed.step || !other.beside || !needed.beside) continue;
-      if (uses(other.mma->acc) || uses(other.mma->a_frag)) continue;
+      if (other.turn_passed || uses(other.mma->acc) || uses(other.mma->a_frag)) continue;
       // A steady loop only: both were issued before.
       const auto steady = [&](const Flight& flight) {
         return trace_.steps[static_cast<size_t>(flight.step)].occurrence > 0;
@@ -107,6 +135,7 @@ class Overlaps {
   const CheckInputs& in_;
   const std::string& role_;
   const Trace& trace_;
+  std::set<ir::StorageId> turns_;
   std::vector<Flight> flights_;  // in flight, or retired and not touched since
 };
 

@@ -203,7 +203,9 @@ void RowStates::VisitExpr(ast::ExprId id) {
   if (!id.valid()) return;
   const ast::ExprNode& node = file_.exprs[id].node;
   if (const auto* vote = std::get_if<ast::AnyOf>(&node)) {
+    parts_count_ = vote->parts;
     Condition(vote->condition);
+    parts_count_ = false;
     return;
   }
   if (const auto* call = std::get_if<ast::Call>(&node)) VisitCall(id, *call);

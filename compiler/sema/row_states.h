@@ -84,6 +84,7 @@ class RowStates {
   State state_;
   std::vector<State> breaks_, continues_;
   std::set<EntityId> columns_;  // the column variable of the apply
+  bool parts_count_ = false;    // in a vote that each lane takes part in with its own parts
   int apply_rank_ = 0;          // 0: outside
   int lane_control_ = 0;        // branches around that lanes of a row may take differently
   bool report_ = true;

@@ -50,6 +50,7 @@ void RowStates::ReportPart(ast::ExprId expr, Part part, std::string_view use) {
 // A value that goes into something else than a sum or maximum: partial ones must not.
 RowStates::Part RowStates::Other(Part part, ast::ExprId expr, std::string_view use) {
   if (part != Part::Sum && part != Part::Max) return part;
+  if (parts_count_) return Part::Lane;
   ReportPart(expr, part, use);
   return Part::Agreed;
 }
@@ -62,7 +63,7 @@ RowStates::Part RowStates::AddParts(ast::ExprId at, Part a, ast::ExprId a_expr, 
   if (b == Part::Zero) return a;
   if (a == Part::Opaque) return b == Part::Sum ? b : a;
   if (b == Part::Opaque) return a == Part::Sum ? a : b;
-  const bool mixes = (a == Part::Sum && b == Part::Agreed) || (a == Part::Agreed && b == Part::Sum);
+  const bool mixes = !parts_count_ && ((a == Part::Sum && b == Part::Agreed) || (a == Part::Agreed && b == Part::Sum));
   if (mixes) {
     if (report_) {
       const auto row = RowIn(a == Part::Sum ? a_expr : b_expr);
@@ -186,6 +187,8 @@ RowStates::Part RowStates::Evaluate(ast::ExprId id) {
     return scalar == state_.scalars.end() ? Part::Agreed : scalar->second;
   }
   if (const auto row = ElementOf(id)) return EvaluateElement(id, *row);
+  // VisitExpr looks into a vote; its result is one value for the lanes.
+  if (std::holds_alternative<ast::AnyOf>(node)) return Part::Agreed;
   if (const auto* x = std::get_if<ast::Binary>(&node)) return EvaluateBinary(*x);
   if (const auto* x = std::get_if<ast::Call>(&node)) return EvaluateCall(*x);
   if (const auto* x = std::get_if<ast::Conditional>(&node)) return EvaluateConditional(*x);

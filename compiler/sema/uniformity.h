@@ -72,6 +72,7 @@ class Uniformity {
   bool CheckControl(SourceRange range, std::string_view op, uint8_t mask);
   bool CheckOperand(std::string_view op, ast::ExprId operand, std::string_view what);
   SourceRange HeaderOf(const Control& control) const;
+  void CheckOfWarps(SourceRange range, std::string_view op);
   void CheckWhole(SourceRange range, std::string_view op, bool warp);
   void CheckFragmentElement(ast::ExprId target);
   void CheckCopy(ast::ExprId id, std::string_view op, ast::ExprId source, ast::ExprId target);

@@ -27,14 +27,18 @@ void Uniformity::VisitUnder(Control control, ast::ExprId id) {
   controls_.pop_back();
 }
 
+// What each warp does for its own rows of a fragment: warps may go different ways around it.
+void Uniformity::CheckOfWarps(SourceRange range, std::string_view op) {
+  if (CheckControl(range, op, ScopeMask() & kBetweenLanes)) CheckWhole(range, op, true);
+}
+
 void Uniformity::VisitVote(ast::ExprId id, const ast::AnyOf& vote) {
   VisitExpr(vote.span);
   VisitUnder({{}, {{}, kBetweenLanes}, Control::Kind::Apply, id}, vote.condition);
   const SourceRange range = file_.exprs[id].range;
   const std::string_view op = vote.warp ? "`any_of.warp`" : "`any_of`";
-  // A vote of the warp may stand where warps go different ways.
-  const int together = vote.warp ? ScopeMask() & kBetweenLanes : ScopeMask();
-  if (CheckControl(range, op, static_cast<uint8_t>(together))) CheckWhole(range, op, vote.warp);
+  if (vote.warp) return CheckOfWarps(range, op);
+  if (CheckControl(range, op, ScopeMask())) CheckWhole(range, op, false);
 }
 
 // Collective operations inside an expression. What stands right of `&&`, `||` and `?` is executed
@@ -73,11 +77,11 @@ void Uniformity::VisitExpr(ast::ExprId id) {
     CheckControl(expr.range, "`mma.fill`", ScopeMask());
   } else if (const auto* x = std::get_if<ast::Call>(&expr.node)) {
     const std::string& name = x->callee.text;
-    const bool collective = name == "copy" || name.starts_with("reduce_") ||
-                            name.starts_with("all_reduce_") || name.starts_with("__bar_");
-    const bool reduces = name.starts_with("reduce_") || name.starts_with("all_reduce_");
-    if (collective && CheckControl(expr.range, fmt::format("`{}`", name), ScopeMask()) && reduces) {
-      CheckWhole(expr.range, fmt::format("`{}`", name), true);
+    const std::string op = fmt::format("`{}`", name);
+    if (name.starts_with("__bar_")) {
+      CheckControl(expr.range, op, ScopeMask());
+    } else if (name == "copy" || name.starts_with("reduce_") || name.starts_with("all_reduce_")) {
+      CheckOfWarps(expr.range, op);
     }
   } else if (const auto* x = std::get_if<ast::IncDec>(&expr.node)) {
     Assigned(x->operand, {});
@@ -278,7 +282,7 @@ void Uniformity::Visit(ast::StmtId id) {
     }
   } else if (const auto* x = std::get_if<ast::MmaStore>(&node)) {
     if (CheckOperand("`mma.store`", x->tile, "the destination")) {
-      CheckControl(stmt.range, "`mma.store`", ScopeMask());
+      CheckOfWarps(stmt.range, "`mma.store`");
     }
   } else if (std::holds_alternative<ast::SyncShared>(node)) {
     CheckControl(stmt.range, "`sync.shared`", kAnywhere);

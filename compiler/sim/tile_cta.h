@@ -148,6 +148,10 @@ class TileCta {
   // Calls f(warpgroup, its first thread) for each warpgroup among `threads`.
   template <class F>
   void ForEachGroup(Threads threads, F&& f);
+  // Calls f(warpgroup, the first thread of the warp, i) for each row of `frag` that warps among
+  // `threads` hold.
+  template <class F>
+  void ForEachRow(Threads threads, ir::StorageId frag, F&& f);
   std::vector<float> Operand(ir::ViewId view, int thread, int64_t rows, int64_t columns);
 
   // ---- expressions and storage (tile_expr.cpp) ----

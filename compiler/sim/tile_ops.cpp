@@ -38,12 +38,28 @@ void TileCta::ForEachGroup(Threads threads, F&& f) {
   }
 }
 
+// Row i of a fragment is one of the i/16th warp of its warpgroup.
+template <class F>
+void TileCta::ForEachRow(Threads threads, ir::StorageId frag, F&& f) {
+  constexpr int kWarpThreads = 32;
+  constexpr int64_t kWarpRows = 16;
+  int last = -1;
+  for (const int t : threads) {
+    if (t / kWarpThreads == last) continue;
+    last = t / kWarpThreads;
+    const int64_t first = t % kGroupThreads / kWarpThreads * kWarpRows;
+    for (int64_t i = first; i < std::min(first + kWarpRows, rows_[frag.value]); ++i) {
+      f(t / kGroupThreads, t, i);
+    }
+  }
+}
+
 void TileCta::Exec(const ir::Decl& op, Threads threads, int) {
   const ir::Storage& storage = StorageOf(op.storage);
   if (storage.kind == ir::StorageKind::Frag) {
-    ForEachGroup(threads, [&](int group, int) {
-      auto& tile = frags_[op.storage.value][static_cast<size_t>(group)];
-      std::fill(tile.begin(), tile.end(), Value{-1, NAN});
+    ForEachRow(threads, op.storage, [&](int group, int, int64_t i) {
+      Value* const row = &FragAt(op.storage, group, i);
+      std::fill(row, row + columns_[op.storage.value], Value{-1, NAN});
     });
   } else if (storage.kind == ir::StorageKind::Local) {
     auto& memory = memory_[op.storage.value];
@@ -195,27 +211,26 @@ void TileCta::Exec(const ir::FragFill& op, Threads threads, int) {
 void TileCta::Exec(const ir::FragCopy& op, Threads threads, int) {
   const Elem from = StorageOf(op.src).elem;
   const Elem to = StorageOf(op.dst).elem;
-  ForEachGroup(threads, [&](int group, int) {
-    const auto& source = frags_[op.src.value][static_cast<size_t>(group)];
-    auto& target = frags_[op.dst.value][static_cast<size_t>(group)];
-    CHOREO_CHECK(source.size() == target.size(), "a copy between fragments of two shapes");
-    for (size_t i = 0; i < source.size(); ++i) target[i] = EvalCast(from, to, source[i]);
+  const int64_t columns = columns_[op.src.value];
+  CHOREO_CHECK(columns == columns_[op.dst.value], "a copy between fragments of two shapes");
+  ForEachRow(threads, op.src, [&](int group, int, int64_t i) {
+    for (int64_t j = 0; j < columns; ++j) {
+      FragAt(op.dst, group, i, j) = EvalCast(from, to, FragAt(op.src, group, i, j));
+    }
   });
 }
 
 void TileCta::Exec(const ir::FragReduce& op, Threads threads, int) {
   const Elem elem = StorageOf(op.row).elem;
   const ir::Intrinsic max = ir::Intrinsic::Max;
-  ForEachGroup(threads, [&](int group, int) {
-    for (int64_t i = 0; i < rows_[op.src.value]; ++i) {
-      Value& row = FragAt(op.row, group, i);
-      if (op.reduce == ir::ReduceKind::Sum) row = {};
-      for (int64_t j = 0; j < columns_[op.src.value]; ++j) {
-        const Value args[2] = {row, FragAt(op.src, group, i, j)};
-        row = op.reduce == ir::ReduceKind::Max
-                  ? *EvalCall(max, elem, args)
-                  : *EvalBinary(ir::BinaryOp::Add, elem, args[0], args[1]);
-      }
+  ForEachRow(threads, op.src, [&](int group, int, int64_t i) {
+    Value& row = FragAt(op.row, group, i);
+    if (op.reduce == ir::ReduceKind::Sum) row = {};
+    for (int64_t j = 0; j < columns_[op.src.value]; ++j) {
+      const Value args[2] = {row, FragAt(op.src, group, i, j)};
+      row = op.reduce == ir::ReduceKind::Max
+                ? *EvalCall(max, elem, args)
+                : *EvalBinary(ir::BinaryOp::Add, elem, args[0], args[1]);
     }
   });
 }
@@ -280,17 +295,15 @@ void TileCta::Exec(const ir::MmaLoad& op, Threads threads, int) {
 }
 
 void TileCta::Exec(const ir::MmaStore& op, Threads threads, int) {
-  ForEachGroup(threads, [&](int group, int first) {
-    const Window w = Open(op.dst, first);
+  ForEachRow(threads, op.frag, [&](int group, int thread, int64_t i) {
+    const Window w = Open(op.dst, thread);
     const Elem from = StorageOf(op.frag).elem;
     const Elem to = StorageOf(w.storage).elem;
     bool outside = false;
-    for (int64_t i = 0; i < rows_[op.frag.value]; ++i) {
-      for (int64_t j = 0; j < columns_[op.frag.value]; ++j) {
-        const int64_t index[2] = {i, j};
-        uint8_t* at = w.At(std::span(index, w.axes.size()), Bytes(to), outside);
-        if (at != nullptr) StoreValue(to, at, EvalCast(from, to, FragAt(op.frag, group, i, j)));
-      }
+    for (int64_t j = 0; j < columns_[op.frag.value]; ++j) {
+      const int64_t index[2] = {i, j};
+      uint8_t* at = w.At(std::span(index, w.axes.size()), Bytes(to), outside);
+      if (at != nullptr) StoreValue(to, at, EvalCast(from, to, FragAt(op.frag, group, i, j)));
     }
   });
 }

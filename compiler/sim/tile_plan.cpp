@@ -268,21 +268,19 @@ class TilePlanner {
   }
   template <class Node>
   void Plan(const Node&) {}
-  void Plan(const ir::Decl& op) {
-    if (kernel_.storages[op.storage].kind == ir::StorageKind::Frag) Together(op, kGroupThreads);
-  }
-  // A lane's own elements: each strand for its lanes, so warps may branch around it.
+  // Rows of a fragment are their warp's: each strand for its warps, which may branch around these.
+  void Plan(const ir::Decl&) {}
   void Plan(const ir::Apply&) {}
+  void Plan(const ir::FragCopy&) {}
+  void Plan(const ir::FragReduce&) {}
+  void Plan(const ir::FragAllReduce&) {}
+  void Plan(const ir::MmaStore&) {}
   void Plan(const ir::Vote& op) {
     if (op.threads == kGroupThreads) Together(op, kGroupThreads);
   }
   void Plan(const ir::FragFill& op) { Together(op, kGroupThreads); }
-  void Plan(const ir::FragCopy& op) { Together(op, kGroupThreads); }
-  void Plan(const ir::FragReduce& op) { Together(op, kGroupThreads); }
-  void Plan(const ir::FragAllReduce& op) { Together(op, kGroupThreads); }
   void Plan(const ir::Mma& op) { Together(op, kGroupThreads); }
   void Plan(const ir::MmaLoad& op) { Together(op, kGroupThreads); }
-  void Plan(const ir::MmaStore& op) { Together(op, kGroupThreads); }
   void Plan(const ir::SyncShared& op) { Together(op, kMaxCtaThreads); }
   void Plan(const ir::CopySync& op) { Together(op, UnitFor(Of(op.src) | Of(op.dst))); }
   void Plan(const ir::CopyAsync& op) { Together(op, UnitFor(Of(op.src) | Of(op.dst))); }
