@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -131,6 +132,24 @@ class Lowering {
   // value is something else.
   bool Start(ast::StmtId id, sema::EntityId entity, ast::ExprId value);
 
+  // lower_futures.cpp
+  struct FutureTile {  // of a future that is bound more than once
+    // Its tile, with variables for what differs from one operation to the next.
+    std::optional<ir::View> place;
+    bool settled = true;                  // the text says which operation it holds
+    std::optional<SourceRange> other;     // where it is bound to a tile that `place` cannot name
+    std::optional<SourceRange> used;      // where it is first used while not settled
+    std::vector<sema::EntityId> sources;  // moved into it while they were not settled
+  };
+  void FindRebound(ast::StmtId id, std::vector<sema::EntityId>& rebound) const;
+  void WatchFutures(ast::StmtId body);
+  void Unsettle(std::initializer_list<ast::StmtId> regions);
+  bool SameButPlace(const ir::View& place, const ir::View& view) const;
+  void BindTile(sema::EntityId entity, ir::View view);
+  ir::View TileOfFuture(sema::EntityId entity) const;
+  void MoveFuture(sema::EntityId entity, sema::EntityId from);
+  void CheckFutureTiles();
+
   // not_lowered.cpp
   void NotLowered(SourceRange range, std::string_view construct);
 
@@ -195,8 +214,11 @@ class Lowering {
   ir::ExprBuilder build_;
   std::vector<ir::Op>* out_ = nullptr;
   ir::Loc loc_;
+  SourceRange loc_range_;  // of the statement
   std::unordered_map<sema::EntityId, Binding> bindings_;
   std::unordered_map<sema::EntityId, ir::VarId> futures_;
+  std::unordered_map<sema::EntityId, FutureTile> future_tiles_;
+  std::vector<sema::EntityId> unsettled_uses_;  // in the order of their first
   std::vector<FunctionCall> calls_;
   std::optional<std::vector<lex::HostFunction>> host_functions_;
 };
