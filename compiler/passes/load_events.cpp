@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "ir/builder.h"
 #include "ir/walk.h"
 
@@ -121,6 +123,10 @@ class LoadEvents {
       event.elem = Elem::kU64;
       const size_t slots = family.members.size();
       event.array_size = slots > 1 ? static_cast<int32_t>(slots) : 0;
+      // No ring: loads complete in the order in which they are waited for, each in its own slot.
+      for (size_t i = 0; slots > 1 && i < slots; ++i) {
+        event.slot_names += fmt::format("{}{}_{}", i == 0 ? "" : " ", event.name, i);
+      }
       event.loc = kernel_.vars[first].loc;
       family.event = kernel_.storages.Add(std::move(event));
       if (slots > 1) DeclareOrders(family);
