@@ -150,9 +150,6 @@ class Lowering {
   void MoveFuture(sema::EntityId entity, sema::EntityId from);
   void CheckFutureTiles();
 
-  // not_lowered.cpp
-  void NotLowered(SourceRange range, std::string_view construct);
-
   // lower_expr.cpp
   ir::ExprId Scalar(ast::ExprId id);
   ir::ExprId ScalarAs(ast::ExprId id, Elem type);

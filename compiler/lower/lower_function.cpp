@@ -91,7 +91,7 @@ void Lowering::LaunchAttributes(const std::vector<ast::Attribute>& attributes) {
                                        static_cast<int32_t>(loc.column)});
       }
     } else {
-      NotLowered(attribute.name.range, fmt::format("attribute `{}`", attribute.name.text));
+      CHOREO_UNREACHABLE("attribute `{}`", attribute.name.text);
     }
   }
 }

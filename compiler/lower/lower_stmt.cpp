@@ -7,11 +7,6 @@ void Lowering::Statement(ast::StmtId id) {
   const ast::Stmt& stmt = in_.file.stmts[id];
   const ir::Loc outer = std::exchange(loc_, LocOf(stmt.range));
   const SourceRange outer_range = std::exchange(loc_range_, stmt.range);
-  for (const ast::Attribute& attribute : stmt.attributes) {
-    if (!std::holds_alternative<ast::Parallel>(stmt.node) && attribute.name.text != "schedule") {
-      NotLowered(attribute.name.range, fmt::format("`[[{}]]`", attribute.name.text));
-    }
-  }
   std::visit([&](const auto& node) { Node(id, node); }, stmt.node);
   loc_ = outer;
   loc_range_ = outer_range;
