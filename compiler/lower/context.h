@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -145,6 +146,8 @@ class Lowering {
   void WatchFutures(ast::StmtId body);
   void Unsettle(std::initializer_list<ast::StmtId> regions);
   bool SameButPlace(const ir::View& place, const ir::View& view) const;
+  bool IsFixed(const ir::View& view, size_t part) const;
+  void SettlePlaces();
   void BindTile(sema::EntityId entity, ir::View view);
   ir::View TileOfFuture(sema::EntityId entity) const;
   void MoveFuture(sema::EntityId entity, sema::EntityId from);
@@ -215,7 +218,8 @@ class Lowering {
   std::unordered_map<sema::EntityId, Binding> bindings_;
   std::unordered_map<sema::EntityId, ir::VarId> futures_;
   std::unordered_map<sema::EntityId, FutureTile> future_tiles_;
-  std::vector<sema::EntityId> unsettled_uses_;  // in the order of their first
+  std::map<ir::VarId, std::vector<ir::ExprId>> places_;  // what the variables of places hold
+  std::vector<sema::EntityId> unsettled_uses_;           // in the order of their first
   std::vector<FunctionCall> calls_;
   std::optional<std::vector<lex::HostFunction>> host_functions_;
 };

@@ -74,6 +74,35 @@ bool Lowering::SameButPlace(const ir::View& place, const ir::View& view) const {
   return true;
 }
 
+// Whether a part is the same in any window of these extents: the only slot, the start of a whole
+// axis.
+bool Lowering::IsFixed(const ir::View& view, size_t part) const {
+  if (part == 0) return kernel_.storages[view.storage].array_size <= 1;
+  if (part == 1) return false;
+  const auto base = static_cast<int32_t>(part - 2);
+  const auto axis = std::find_if(view.axes.begin(), view.axes.end(),
+                                 [&](const auto& a) { return a.base_axis == base; });
+  const ir::ExprId whole = view.base_extents[part - 2];
+  const std::optional<int64_t> extent =
+      axis == view.axes.end() ? std::optional<int64_t>(1) : build_.AsInt(axis->extent);
+  return build_.AsInt(view.start[part - 2]) == 0 && extent && extent == build_.AsInt(whole);
+}
+
+// What turned out to be one constant everywhere is one: an MMA wants to know it.
+void Lowering::SettlePlaces() {
+  for (const auto& [var, values] : places_) {
+    const auto value = build_.AsInt(values[0]);
+    const bool same = value && std::all_of(values.begin(), values.end(),
+                                           [&](ir::ExprId e) { return build_.AsInt(e) == value; });
+    if (!same) continue;
+    for (size_t i = 0; i < kernel_.exprs.size(); ++i) {
+      ir::Expr& expr = kernel_.exprs[kernel_.exprs.IdAt(i)];
+      const auto* ref = std::get_if<ir::VarRef>(&expr.node);
+      if (ref != nullptr && ref->var == var) expr.node = ir::IntConst{*value};
+    }
+  }
+}
+
 // `entity` now stands for `view`, whose parts are frozen.
 void Lowering::BindTile(sema::EntityId entity, ir::View view) {
   bindings_[entity] = view;
@@ -87,22 +116,24 @@ void Lowering::BindTile(sema::EntityId entity, ir::View view) {
   }
   const bool first = !tile.place;
   if (first) tile.place = view;
-  const bool array = kernel_.storages[view.storage].array_size > 1;
   constexpr std::array kNames = {"slot", "offset"};
   const std::vector<ir::ExprId*> kept = PlaceOf(*tile.place), values = PlaceOf(view);
   for (size_t i = 0; i < kept.size(); ++i) {
     if (!*kept[i]) continue;
     if (first) {
-      if (build_.AsInt(*values[i]) && !(i == 0 && array)) continue;
+      if (IsFixed(view, i)) continue;
       const std::string name =
           fmt::format("{}_{}", Ent(entity).name, i < kNames.size() ? kNames[i] : "start");
       const ir::VarId var =
           build_.NewVar(name, kernel_.exprs[*values[i]].type, ir::VarKind::Mutable, loc_);
       Emit(ir::VarDecl{var, *values[i]});
       *kept[i] = build_.Var(var);
+      places_[var].push_back(*values[i]);
     } else if (const auto* ref = std::get_if<ir::VarRef>(&kernel_.exprs[*kept[i]].node)) {
       const ir::VarId var = ref->var;
-      Emit(ir::Assign{var, Convert(*values[i], kernel_.vars[var].type)});
+      const ir::ExprId value = Convert(*values[i], kernel_.vars[var].type);
+      Emit(ir::Assign{var, value});
+      places_[var].push_back(value);
     }
   }
 }
@@ -116,6 +147,7 @@ ir::View Lowering::TileOfFuture(sema::EntityId entity) const {
 // Where control flow decides which operation the future holds, it must be one tile, or one array of
 // them, whichever it is.
 void Lowering::CheckFutureTiles() {
+  SettlePlaces();
   for (const sema::EntityId entity : unsettled_uses_) {
     // What was moved into it counts as well.
     std::vector<sema::EntityId> reached{entity};
