@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -131,8 +133,25 @@ class Lowering {
   // value is something else.
   bool Start(ast::StmtId id, sema::EntityId entity, ast::ExprId value);
 
-  // not_lowered.cpp
-  void NotLowered(SourceRange range, std::string_view construct);
+  // lower_futures.cpp
+  struct FutureTile {  // of a future that is bound more than once
+    // Its tile, with variables for what differs from one operation to the next.
+    std::optional<ir::View> place;
+    bool settled = true;                  // the text says which operation it holds
+    std::optional<SourceRange> other;     // where it is bound to a tile that `place` cannot name
+    std::optional<SourceRange> used;      // where it is first used while not settled
+    std::vector<sema::EntityId> sources;  // moved into it while they were not settled
+  };
+  void FindRebound(ast::StmtId id, std::vector<sema::EntityId>& rebound) const;
+  void WatchFutures(ast::StmtId body);
+  void Unsettle(std::initializer_list<ast::StmtId> regions);
+  bool SameButPlace(const ir::View& place, const ir::View& view) const;
+  bool IsFixed(const ir::View& view, size_t part) const;
+  void SettlePlaces();
+  void BindTile(sema::EntityId entity, ir::View view);
+  ir::View TileOfFuture(sema::EntityId entity) const;
+  void MoveFuture(sema::EntityId entity, sema::EntityId from);
+  void CheckFutureTiles();
 
   // lower_expr.cpp
   ir::ExprId Scalar(ast::ExprId id);
@@ -195,8 +214,12 @@ class Lowering {
   ir::ExprBuilder build_;
   std::vector<ir::Op>* out_ = nullptr;
   ir::Loc loc_;
+  SourceRange loc_range_;  // of the statement
   std::unordered_map<sema::EntityId, Binding> bindings_;
   std::unordered_map<sema::EntityId, ir::VarId> futures_;
+  std::unordered_map<sema::EntityId, FutureTile> future_tiles_;
+  std::map<ir::VarId, std::vector<ir::ExprId>> places_;  // what the variables of places hold
+  std::vector<sema::EntityId> unsettled_uses_;           // in the order of their first
   std::vector<FunctionCall> calls_;
   std::optional<std::vector<lex::HostFunction>> host_functions_;
 };

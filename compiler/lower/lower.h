@@ -1,6 +1,6 @@
 // Lowering of the typed AST to tile-state IR. One file a construct; Lowering (context.h) holds what
-// they share. Takes an error-free analysis; what the language has but this compiler does not lower
-// yet gets the diagnostic `not_lowered_yet`, and the module must then not be used.
+// they share. Takes an error-free analysis. Mistakes that only show here get diagnostics, and the
+// module must then not be used.
 #pragma once
 
 #include "ast/ast.h"

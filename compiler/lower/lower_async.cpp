@@ -114,13 +114,14 @@ void Lowering::Node(ast::StmtId id, const ast::CallStmt& node) {
 
 bool Lowering::Start(ast::StmtId id, sema::EntityId entity, ast::ExprId value) {
   if (const auto* copy = in_.file.As<ast::DmaCopy>(value)) {
-    bindings_[entity] = Copy(*copy, copy->async ? FutureOf(entity) : ir::VarId(), Ent(entity).name);
+    BindTile(entity, Copy(*copy, copy->async ? FutureOf(entity) : ir::VarId(), Ent(entity).name));
   } else if (const auto* tma = in_.file.As<ast::TmaCopy>(value)) {
-    bindings_[entity] = Tma(*tma, tma->async ? FutureOf(entity) : ir::VarId(), Ent(entity).name);
+    BindTile(entity, Tma(*tma, tma->async ? FutureOf(entity) : ir::VarId(), Ent(entity).name));
   } else if (const auto* mma = in_.file.As<ast::Mma>(value)) {
     Mma(id, *mma, FutureOf(entity));
-  } else if (Ent(entity).type.kind == sema::TypeKind::OpFuture) {
-    Emit(ir::FutureMove{FutureOf(entity), FutureOf(value)});
+  } else if (Ent(entity).type.kind == sema::TypeKind::OpFuture ||
+             Ent(entity).type.kind == sema::TypeKind::DataFuture) {
+    MoveFuture(entity, in_.sema.refs.at(value));
   } else {
     return false;
   }

@@ -44,9 +44,11 @@ void Lowering::ForeachFrom(size_t index, const ast::Foreach& node,
   if (node.unroll && index + 1 == node.iterations.size()) {
     op.unroll = static_cast<int32_t>(in_.sema.constants[node.unroll].value_or(0));
   }
+  Unsettle({node.body});
   std::vector<ir::Op>* const outer = std::exchange(out_, &op.body.ops);
   ForeachFrom(index + 1, node, vars, bounds);
   out_ = outer;
+  Unsettle({node.body});
   Emit(std::move(op));
 }
 
@@ -71,14 +73,29 @@ void Lowering::Node(ast::StmtId id, const ast::With& node) {
 
 void Lowering::Node(ast::StmtId, const ast::If& node) {
   const ir::ExprId condition = Condition(node.condition);
+  const auto bindings = bindings_;
+  const auto tiles = future_tiles_;
   ir::If op{condition, RegionOf(node.then_body), {}};
-  if (node.else_body) op.else_body = RegionOf(node.else_body);
+  if (node.else_body) {
+    // As it was before: what the one branch binds the other does not see.
+    std::vector<sema::EntityId> rebound;
+    FindRebound(node.then_body, rebound);
+    for (const sema::EntityId entity : rebound) {
+      const auto before = tiles.find(entity);
+      if (!before->second.place) continue;
+      bindings_[entity] = bindings.at(entity);
+      future_tiles_.at(entity).settled = before->second.settled;
+    }
+    op.else_body = RegionOf(node.else_body);
+  }
+  Unsettle({node.then_body, node.else_body});
   Emit(std::move(op));
 }
 
 void Lowering::Node(ast::StmtId, const ast::While& node) {
   // What the condition changes, it changes before every iteration.
   ir::While op;
+  Unsettle({node.body});
   std::vector<ir::Op>* const outer = std::exchange(out_, &op.body.ops);
   const ir::ExprId condition = Condition(node.condition);
   if (op.body.ops.empty()) {
@@ -91,6 +108,7 @@ void Lowering::Node(ast::StmtId, const ast::While& node) {
   }
   Body(node.body);
   out_ = outer;
+  Unsettle({node.body});
   Emit(std::move(op));
 }
 

@@ -172,8 +172,7 @@ ir::ExprId Lowering::ScalarCall(ast::ExprId id, const ast::Call& node) {
     for (const ast::ExprId arg : node.args) args.push_back(ScalarAs(arg, type));
     return build_.Call(built_in.intrinsic, args);
   }
-  NotLowered(node.callee.range, fmt::format("`{}`", node.callee.text));
-  return build_.Int(0, type);
+  CHOREO_UNREACHABLE("call of `{}`", node.callee.text);
 }
 
 ir::ExprId Lowering::Increment(const ast::IncDec& node) {

@@ -91,7 +91,7 @@ void Lowering::LaunchAttributes(const std::vector<ast::Attribute>& attributes) {
                                        static_cast<int32_t>(loc.column)});
       }
     } else {
-      NotLowered(attribute.name.range, fmt::format("attribute `{}`", attribute.name.text));
+      CHOREO_UNREACHABLE("attribute `{}`", attribute.name.text);
     }
   }
 }
@@ -111,6 +111,7 @@ void Lowering::Run() {
 
   const ast::Block* body = in_.file.As<ast::Block>(function.body);
   CHOREO_CHECK(body != nullptr);
+  WatchFutures(function.body);
   for (const ast::StmtId id : body->statements) {
     const ast::Stmt& stmt = in_.file.stmts[id];
     const ir::Loc outer = loc_;
@@ -132,6 +133,7 @@ void Lowering::Run() {
     loc_ = outer;
   }
   CheckCalls();
+  CheckFutureTiles();
 }
 
 }  // namespace choreo::lower

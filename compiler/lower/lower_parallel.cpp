@@ -57,12 +57,14 @@ void Lowering::ParallelFrom(size_t dim, size_t first_var, const ast::Parallel& n
   std::vector<ir::Op>* const outer = std::exchange(out_, &op.body.ops);
   ParallelFrom(dim + 1, next_var, node, vars);
   out_ = outer;
+  Unsettle({node.body});
   Emit(std::move(op));
 }
 
 void Lowering::Node(ast::StmtId, const ast::InThreads& node) {
   const ir::ExprId predicate = Condition(node.predicate);
   ir::Region body = RegionOf(node.body);
+  Unsettle({node.body});
   Emit(ir::InThreads{predicate, node.async, std::move(body)});
 }
 

@@ -6,13 +6,10 @@ namespace choreo::lower {
 void Lowering::Statement(ast::StmtId id) {
   const ast::Stmt& stmt = in_.file.stmts[id];
   const ir::Loc outer = std::exchange(loc_, LocOf(stmt.range));
-  for (const ast::Attribute& attribute : stmt.attributes) {
-    if (!std::holds_alternative<ast::Parallel>(stmt.node) && attribute.name.text != "schedule") {
-      NotLowered(attribute.name.range, fmt::format("`[[{}]]`", attribute.name.text));
-    }
-  }
+  const SourceRange outer_range = std::exchange(loc_range_, stmt.range);
   std::visit([&](const auto& node) { Node(id, node); }, stmt.node);
   loc_ = outer;
+  loc_range_ = outer_range;
 }
 
 void Lowering::Body(ast::StmtId id) {
@@ -115,8 +112,7 @@ void Lowering::DeclareByAssign(ast::StmtId id, const ast::Assign& node) {
   } else if (Start(id, entity_id, node.value)) {
     return;
   } else if (entity.type.kind == sema::TypeKind::View ||
-             entity.type.kind == sema::TypeKind::TileArray ||
-             entity.type.kind == sema::TypeKind::DataFuture) {
+             entity.type.kind == sema::TypeKind::TileArray) {
     bindings_[entity_id] = FreezeView(ViewOf(node.value), entity.name);
   } else if (entity.type.kind == sema::TypeKind::Fragment) {
     bindings_[entity_id] = Fragment(node.value);
@@ -157,9 +153,7 @@ void Lowering::Node(ast::StmtId id, const ast::Assign& node) {
       return;
     }
     case sema::AssignKind::RebindFuture:
-      if (!Start(id, in_.sema.refs.at(node.target), node.value)) {
-        NotLowered(in_.file.stmts[id].range, "moving a future of a copy");
-      }
+      CHOREO_CHECK(Start(id, in_.sema.refs.at(node.target), node.value));
       return;
     case sema::AssignKind::Declare:
       DeclareByAssign(id, node);

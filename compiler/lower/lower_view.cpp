@@ -203,7 +203,14 @@ ir::View Lowering::MethodView(ast::ExprId id, const ast::MethodCall& node) {
 ir::View Lowering::ViewOf(ast::ExprId id) {
   const ast::Expr& expr = E(id);
   if (std::holds_alternative<ast::NameRef>(expr.node)) {
-    const Binding& binding = bindings_.at(in_.sema.refs.at(id));
+    const sema::EntityId entity = in_.sema.refs.at(id);
+    const auto future = future_tiles_.find(entity);
+    if (future != future_tiles_.end() && !future->second.settled) {
+      if (!future->second.used) unsettled_uses_.push_back(entity);
+      if (!future->second.used) future->second.used = expr.range;
+      return *future->second.place;
+    }
+    const Binding& binding = bindings_.at(entity);
     if (const auto* view = std::get_if<ir::View>(&binding)) return *view;
     if (const auto* storage = std::get_if<ir::StorageId>(&binding)) {
       return WholeStorage(*storage, {});

@@ -1,6 +1,7 @@
 // analyze-async: futures, events and the tiles they guard, before anything is lowered. The kernel
 // is not changed; mistakes are errors. See docs/en/internals/passes/analyze-async.md for the rules.
 #include <algorithm>
+#include <array>
 
 #include "ir/walk.h"
 #include "passes/async_checks.h"
@@ -81,22 +82,25 @@ class Analysis {
     }
     // What does not end must not end in the two longest of the first CTA, whose trip counts are
     // one apart.
-    std::vector<Findings> endings;
+    std::array<std::vector<Findings>, 2> endings;
     Blamed blamed;
     for (size_t i = runs.size(); i-- > 0;) {
       const bool guessed = std::any_of(runs[i].begin(), runs[i].end(),
                                        [](const Trace& t) { return t.guessed || !t.whole; });
       if (guessed) {
-        LeaveTiles(runs[i]);
+        if (!launches[i].long_shares) LeaveTiles(runs[i]);
         continue;
       }
       Replay replay(in_, runs[i], blamed);
       replay.Run();
-      if (launches[i].first) endings.push_back(replay.endings());
+      if (launches[i].first) endings[launches[i].long_shares].push_back(replay.endings());
     }
-    if (endings.size() < 2 || in_.findings.has_errors() || !skipped_.empty()) return;
-    for (const Finding& finding : endings[0].all()) {
-      if (endings[1].Contains(finding)) in_.findings.Take(finding);
+    if (in_.findings.has_errors() || !skipped_.empty()) return;
+    for (const std::vector<Findings>& longest : endings) {
+      if (longest.size() < 2 || in_.findings.has_errors()) continue;
+      for (const Finding& finding : longest[0].all()) {
+        if (longest[1].Contains(finding)) in_.findings.Take(finding);
+      }
     }
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <set>
 
 #include "ir/builder.h"
 #include "ir/fold.h"
@@ -30,6 +31,9 @@ class Extents {
   }
 
   int64_t TileOf(size_t var) const { return tile_[Root(var)]; }
+  // Whether something is divided by it: a number of CTAs, or of parts.
+  bool Divides(size_t var) const { return divisors_.contains(Root(var)); }
+  bool any_divides() const { return !divisors_.empty(); }
   size_t Root(size_t var) const {
     while (same_[var] != var) var = same_[var];
     return var;
@@ -73,6 +77,11 @@ class Extents {
       return;
     }
     const auto c = ir::AsInt(kernel_, divisor);
+    if (!c) {
+      ir::ForEachSubExpr(kernel_, divisor, [&](ir::ExprId inner) {
+        if (const auto var = LaunchVar(inner)) divisors_.insert(Root(*var));
+      });
+    }
     if (!c || *c < 2 || *c > kMostTileExtent) return;
     ir::ForEachSubExpr(kernel_, dividend, [&](ir::ExprId inner) {
       const auto var = LaunchVar(inner);
@@ -85,6 +94,7 @@ class Extents {
   const ir::Kernel& kernel_;
   std::vector<int64_t> tile_;
   std::vector<size_t> same_;
+  std::set<size_t> divisors_;
 };
 
 // Host scalars, then the asserts: false if one of them is known not to hold.
@@ -129,13 +139,14 @@ void Determine(const ir::Kernel& kernel, Evaluator& evaluator) {
 }
 
 std::optional<Evaluator> FindLaunch(const ir::Kernel& kernel, const ReadElements& elements,
-                                    const Extents& extents, int tiles) {
+                                    const Extents& extents, int tiles, bool long_shares) {
   int64_t factor = 1;
   for (int attempt = 0; attempt < kMostTries; ++attempt, factor *= 2) {
     Values values(kernel.vars.size());
     for (size_t i = 0; i < kernel.vars.size(); ++i) {
       const ir::Var& var = kernel.vars[kernel.vars.IdAt(i)];
-      if (IsLaunchVar(var)) values[i] = extents.TileOf(i) * tiles * factor;
+      const bool one = long_shares && extents.Divides(i);
+      if (IsLaunchVar(var)) values[i] = extents.TileOf(i) * (one ? 1 : tiles * factor);
       if (var.type == Elem::kBool && var.kind == ir::VarKind::Param) values[i] = 1;
     }
     Evaluator evaluator(kernel, elements, std::move(values), tiles);
@@ -161,14 +172,20 @@ std::vector<Launch> SampleLaunches(const ir::Kernel& kernel, const ReadElements&
   std::sort(sizes.begin(), sizes.end());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   const Extents extents(kernel);
-  std::vector<Launch> launches;
+  std::vector<std::pair<int, bool>> kinds;
+  for (const int tiles : sizes) kinds.emplace_back(tiles, false);
   for (const int tiles : sizes) {
-    const auto host = FindLaunch(kernel, elements, extents, tiles);
+    if (extents.any_divides() && tiles > 1) kinds.emplace_back(tiles, true);
+  }
+  std::vector<Launch> launches;
+  for (const auto& [tiles, long_shares] : kinds) {
+    const auto host = FindLaunch(kernel, elements, extents, tiles, long_shares);
     if (!host) continue;
     for (const bool first : {false, true}) {
       Launch launch;
       launch.tiles = tiles;
       launch.first = first;
+      launch.long_shares = long_shares;
       Evaluator cta = *host;
       for (size_t i = 0; i < kernel.host.block_vars.size(); ++i) {
         const int64_t bound = cta.Value(kernel.host.block_bounds[i]).value_or(1);

@@ -22,9 +22,12 @@ struct Launch {
   Values values;      // of dimensions, scalar parameters and block coordinates; by variable
   int tiles = 1;      // how long the tiled extents are
   bool first = true;  // the CTA: the first of the grid, or the last
+  // What extents are divided by is 1, so that the shares of a CTA are as long; else tiles.
+  bool long_shares = false;
 };
 
-// Ascending by `tiles`. Empty: no launch was found that passes the asserts.
+// Ascending by `tiles`, those with long shares after the others. Empty: no launch was found that
+// passes the asserts.
 std::vector<Launch> SampleLaunches(const ir::Kernel& kernel, const ReadElements& elements);
 // The slots of the longest ring of events; at least 1.
 int LongestRing(const ir::Kernel& kernel);

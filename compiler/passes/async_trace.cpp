@@ -251,23 +251,39 @@ TraceBuilder::Flow TraceBuilder::Run(const ir::Op& op) {
   return Flow::Next;
 }
 
+std::vector<size_t> TraceBuilder::PartnersOf(ir::ViewId src, ir::ViewId dst) const {
+  unsigned depends = src ? agents_.dependence().Of(kernel_.views[src]) : 0;
+  depends |= dst ? agents_.dependence().Of(kernel_.views[dst]) : 0;
+  return agents_.Partners(agent_, scope_.back(), (depends & (kOnWarpgroup | kOnWarp)) != 0);
+}
+
+// What several paths start together, they start behind a barrier, if they used the tile before.
+void TraceBuilder::Load(const ir::Op& op, ir::ViewId src, ir::ViewId dst) {
+  const std::vector<size_t> partners = PartnersOf(src, dst);
+  if (partners.size() > 1 && behind_barriers_.contains(&op)) {
+    Emit(StepKind::Join, op);
+    trace_.steps.back().tiles.clear();
+    trace_.steps.back().partners = partners;
+  }
+  Emit(StepKind::Load, op);
+  trace_.steps.back().partners = partners;
+}
+
 void TraceBuilder::AsyncOp(const ir::Op& op) {
   const ir::OpNode& node = op.node;
   const auto together = [&](ir::ViewId src, ir::ViewId dst) {
-    unsigned depends = src ? agents_.dependence().Of(kernel_.views[src]) : 0;
-    depends |= dst ? agents_.dependence().Of(kernel_.views[dst]) : 0;
-    trace_.steps.back().partners =
-        agents_.Partners(agent_, scope_.back(), (depends & (kOnWarpgroup | kOnWarp)) != 0);
+    trace_.steps.back().partners = PartnersOf(src, dst);
   };
   if (std::holds_alternative<ir::Mma>(node)) {
     Emit(StepKind::Mma, op);
     trace_.steps.back().partners = agents_.Partners(agent_, scope_.back(), true);
-  } else if (const auto* load = std::get_if<ir::TmaLoad>(&node)) {
-    Emit(load->future ? StepKind::Load : StepKind::Join, op);
+  } else if (const auto* load = std::get_if<ir::TmaLoad>(&node); load && load->future) {
+    Load(op, load->src, load->dst);
+  } else if (load != nullptr) {
+    Emit(StepKind::Join, op);
     together(load->src, load->dst);
   } else if (const auto* copy = std::get_if<ir::CopyAsync>(&node)) {
-    Emit(StepKind::Load, op);
-    together(copy->src, copy->dst);
+    Load(op, copy->src, copy->dst);
   } else if (const auto* copy = std::get_if<ir::CopySync>(&node)) {
     Emit(StepKind::Join, op);
     together(copy->src, copy->dst);

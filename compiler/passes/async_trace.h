@@ -5,12 +5,14 @@
 // count. Out: the agents of a CTA and their traces.
 #pragma once
 
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "passes/async_launch.h"
+#include "passes/load_barriers.h"
 #include "passes/pass.h"
 #include "passes/scope.h"
 
@@ -118,7 +120,10 @@ struct OpUses {
 class TraceBuilder {
  public:
   TraceBuilder(const ir::Kernel& kernel, const Agents& agents, const ReadElements& elements)
-      : kernel_(kernel), agents_(agents), elements_(elements) {}
+      : kernel_(kernel),
+        agents_(agents),
+        elements_(elements),
+        behind_barriers_(LoadsBehindBarriers(kernel)) {}
   Trace Build(size_t agent, const Launch& launch);
 
  private:
@@ -135,6 +140,8 @@ class TraceBuilder {
   bool Guess(ir::ExprId condition);
   void Emit(StepKind kind, const ir::Op& op);
   void AsyncOp(const ir::Op& op);
+  void Load(const ir::Op& op, ir::ViewId src, ir::ViewId dst);
+  std::vector<size_t> PartnersOf(ir::ViewId src, ir::ViewId dst) const;
   TileUse Tile(const OpUses::ViewUse& use);
   const OpUses& UsesOf(const ir::Op& op);
   bool HasAsync(const ir::Op& op);     // in its regions
@@ -143,6 +150,7 @@ class TraceBuilder {
   const ir::Kernel& kernel_;
   const Agents& agents_;
   const ReadElements& elements_;
+  std::set<const ir::Op*> behind_barriers_;
   std::unordered_map<const ir::Op*, OpUses> uses_;
   std::unordered_map<const ir::Op*, bool> has_async_, plain_;
   // Of the trace being built:

@@ -48,13 +48,19 @@ ir::Region CopyLowering::RewriteLoop(const Loop& loop, unsigned control) {
   if (jumps) entry.Join(everything);
   const size_t vars = kernel_.vars.size();
   const size_t exprs = kernel_.exprs.size();
+  in_flight_.EnterLoop();
   while (true) {
     state_ = entry;
+    const int started_before = started_changes_;
     // An earlier round's body is dropped, and what was made for it.
     kernel_.vars.resize(vars);
     kernel_.exprs.resize(exprs);
     ir::Region body = Rewrite(loop.body, control);
-    if (!entry.Join(state_) || context_.diags.has_errors()) {
+    const bool other = entry.Join(state_) || started_changes_ != started_before;
+    const bool groups = in_flight_.AgainFromLoopEnd();
+    if (other && !groups) in_flight_.AgainAnyway();
+    if ((!other && !groups) || context_.diags.has_errors()) {
+      in_flight_.LeaveLoop();
       state_.Join(entry);  // the loop may not run
       return body;
     }
@@ -77,6 +83,11 @@ void CopyLowering::RewriteOp(const ir::Op& op, ir::Region& out, unsigned control
   }
   if (const auto* wait = std::get_if<ir::FutureWait>(&op.node)) {
     Wait(*wait, out, op.loc);
+    return;
+  }
+  if (const auto* move = std::get_if<ir::FutureMove>(&op.node);
+      move != nullptr && copies_.contains(move->src)) {
+    Move(*move);
     return;
   }
   if (const auto* load = std::get_if<ir::TmaLoad>(&op.node)) {
@@ -105,6 +116,7 @@ void CopyLowering::RewriteOp(const ir::Op& op, ir::Region& out, unsigned control
     scope_.Enter(*narrowed);
     ir::InThreads copy = *narrowed;
     const BarrierState before = state_;
+    const FlightQueues::State flying = in_flight_.state();
     // A role runs beside the others: what it meets is what was there when the roles began.
     copy.body = Rewrite(narrowed->body, control);
     if (outermost) FinishStores(copy.body);
@@ -112,8 +124,10 @@ void CopyLowering::RewriteOp(const ir::Op& op, ir::Region& out, unsigned control
     scope_.Leave();
     if (narrowed->async) {
       state_ = before;
-    } else if (outermost) {
-      state_.Clear();  // joins all threads of the CTA
+      in_flight_.Set(flying);
+    } else {
+      if (outermost) state_.Clear();  // joins all threads of the CTA
+      in_flight_.Join(flying);
     }
   } else if (const auto* loop = std::get_if<ir::For>(&op.node)) {
     const unsigned bounds =
@@ -128,10 +142,14 @@ void CopyLowering::RewriteOp(const ir::Op& op, ir::Region& out, unsigned control
   } else if (const auto* branch = std::get_if<ir::If>(&op.node)) {
     const unsigned inside = control | dependence_.Of(branch->condition);
     const BarrierState before = state_;
+    const FlightQueues::State flying = in_flight_.state();
     ir::If copy{branch->condition, Rewrite(branch->then_body, inside), {}};
     BarrierState after_then = std::exchange(state_, before);
+    const FlightQueues::State flying_after_then = in_flight_.state();
+    in_flight_.Set(flying);
     copy.else_body = Rewrite(branch->else_body, inside);
     state_.Join(after_then);
+    in_flight_.Join(flying_after_then);
     changed.Become(std::move(copy));
   } else if (std::holds_alternative<ir::SyncShared>(op.node)) {
     const size_t here = scope_.current().active.count();
@@ -144,6 +162,9 @@ void CopyLowering::RewriteOp(const ir::Op& op, ir::Region& out, unsigned control
   } else {
     changed = op;
     if (const auto* let = std::get_if<ir::Let>(&op.node)) scope_.Note(*let);
+    if (std::holds_alternative<ir::Break>(op.node)) in_flight_.Break();
+    if (std::holds_alternative<ir::Continue>(op.node)) in_flight_.Continue();
+    if (std::holds_alternative<ir::Return>(op.node)) in_flight_.Set({});
   }
   out.ops.push_back(std::move(changed));
 }
@@ -223,6 +244,7 @@ void CopyLowering::Copy(const ir::CopySync& copy, ir::Region& out, ir::Loc loc, 
   ir::Region issue;
   loop.Copy(src, dst, issue);
   auto place = static_cast<std::ptrdiff_t>(out.ops.size());
+  if (std::holds_alternative<ir::CpAsyncWait>(issue.ops.back().node)) in_flight_.RetireAll();
   if (std::holds_alternative<ir::CpAsyncWait>(issue.ops.back().node) && who->whole_cta) {
     ir::Op wait = std::move(issue.ops.back());
     issue.ops.pop_back();
@@ -265,29 +287,62 @@ void CopyLowering::Start(const ir::CopyAsync& copy, ir::Region& out, ir::Loc loc
   CopyLoop loop{kernel_, build_, ranges_, loc, who->threads, IndexOf(*who)};
   ir::Region issue;
   loop.Copy(src, dst, issue);
-  if (std::holds_alternative<ir::CpAsyncWait>(issue.ops.back().node)) issue.ops.pop_back();
+  if (std::holds_alternative<ir::CpAsyncWait>(issue.ops.back().node)) {
+    issue.ops.pop_back();
+    in_flight_.Issue(copy.future);
+  }
   std::move(issue.ops.begin(), issue.ops.end(), std::back_inserter(out.ops));
-  started_[copy.future] = *who;
+  NoteStarted(copy.future, *who);
   state_.reads.insert(src.storage);
   state_.writes.insert(dst.storage);
 }
 
-// Copies land in their order, but how many younger ones are on their way is not followed: the wait
-// is for all of the thread's.
+void CopyLowering::NoteStarted(ir::VarId future, const Executors& who) {
+  const auto [it, added] = started_.try_emplace(future, who);
+  if (!added && it->second.threads >= who.threads) return;
+  it->second = who;
+  ++started_changes_;  // waits further up in a loop have to know
+}
+
+void CopyLowering::FindCopies() {
+  bool changed = true;
+  while (changed) {
+    const size_t before = copies_.size();
+    ir::ForEachOp(kernel_.body, [&](const ir::Op& op) {
+      if (const auto* copy = std::get_if<ir::CopyAsync>(&op.node)) copies_.insert(copy->future);
+      const auto* move = std::get_if<ir::FutureMove>(&op.node);
+      if (move != nullptr && copies_.contains(move->src)) copies_.insert(move->dst);
+    });
+    changed = copies_.size() != before;
+  }
+}
+
+// The groups are in the queue already; only who waits for them changes its name.
+void CopyLowering::Move(const ir::FutureMove& move) {
+  in_flight_.Move(move);
+  const auto who = started_.find(move.src);
+  if (who != started_.end()) NoteStarted(move.dst, Executors(who->second));
+}
+
+// Copies land in the order of their issue, so the wait leaves the younger ones in flight.
 void CopyLowering::Wait(const ir::FutureWait& wait, ir::Region& out, ir::Loc loc) {
   ir::FutureWait others;
+  std::vector<ir::VarId> copies;
   const Executors* widest = nullptr;
   for (const ir::VarId future : wait.futures) {
-    const auto it = started_.find(future);
-    if (it == started_.end()) {
+    if (!copies_.contains(future)) {
       others.futures.push_back(future);
-    } else if (widest == nullptr || it->second.threads > widest->threads) {
-      widest = &it->second;
+      continue;
     }
+    copies.push_back(future);
+    const auto it = started_.find(future);
+    if (it == started_.end()) continue;
+    if (widest == nullptr || it->second.threads > widest->threads) widest = &it->second;
   }
-  if (widest != nullptr) {
-    out.ops.push_back({loc, ir::CpAsyncWait{0}});
-    if (!widest->each_alone) Barrier(*widest, out, loc);
+  if (!copies.empty()) {
+    if (const auto depth = in_flight_.Wait(copies))
+      out.ops.push_back({loc, ir::CpAsyncWait{*depth}});
+    if (widest != nullptr && !widest->each_alone) Barrier(*widest, out, loc);
   }
   if (!others.futures.empty()) out.ops.push_back({loc, std::move(others)});
 }

@@ -12,6 +12,7 @@
 
 #include "ir/walk.h"
 #include "passes/barrier_state.h"
+#include "passes/flight_queues.h"
 #include "passes/pass.h"
 #include "passes/ranges.h"
 #include "passes/scope.h"
@@ -34,6 +35,7 @@ class CopyLowering {
 
   ir::Region Run() {
     FindWriters(kernel_.body);
+    FindCopies();
     ir::Region out = Rewrite(kernel_.body, 0);
     FinishStores(out);
     return out;
@@ -41,6 +43,7 @@ class CopyLowering {
 
  private:
   void FindWriters(const ir::Region& region);
+  void FindCopies();
   // The id of a named barrier, if the op is one and it is a constant.
   std::optional<int64_t> IdOf(const ir::Op& op) const {
     const auto* sync = std::get_if<ir::NamedBarrierSync>(&op.node);
@@ -80,6 +83,8 @@ class CopyLowering {
   void Fill(const ir::FillTile& fill, ir::Region& out, ir::Loc loc, unsigned control);
   void Start(const ir::CopyAsync& copy, ir::Region& out, ir::Loc loc, unsigned control);
   void Wait(const ir::FutureWait& wait, ir::Region& out, ir::Loc loc);
+  void Move(const ir::FutureMove& move);
+  void NoteStarted(ir::VarId future, const Executors& who);
   void Load(const ir::TmaLoad& load, ir::Region& out, ir::Loc loc, unsigned control);
   void Store(const ir::TmaStore& store, ir::Region& out, ir::Loc loc, unsigned control);
   void Vote(const ir::Vote& vote, ir::Region& out, ir::Loc loc, unsigned control);
@@ -99,8 +104,11 @@ class CopyLowering {
   ScopeTracker scope_;
   Ranges ranges_;
   BarrierState state_;
-  // Copies in flight by their futures: who waits for them.
+  // Futures on which copies are started, themselves or by moves; and who made those of each.
+  std::set<ir::VarId> copies_;
   std::map<ir::VarId, Executors> started_;
+  int started_changes_ = 0;
+  FlightQueues in_flight_;  // their groups of cp.async
   struct PendingStore {
     Executors who;
     ThreadSet threads;

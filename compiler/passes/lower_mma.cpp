@@ -109,7 +109,11 @@ ir::Region MmaLowering::Rewrite(const ir::Region& region) {
     } else if (const auto* wait = std::get_if<ir::FutureWait>(&op.node)) {
       Wait(*wait, out, op.loc);
     } else if (const auto* move = std::get_if<ir::FutureMove>(&op.node)) {
-      in_flight_.Move(*move);
+      if (in_flight_.IsMma(move->src)) {
+        in_flight_.Move(*move);
+      } else {
+        out.ops.push_back(op);  // of loads
+      }
     } else {
       out.ops.push_back(Inside(op));
     }

@@ -1,22 +1,18 @@
-// The WGMMA groups that may be in flight at a place of the program: a set of queues of futures,
-// oldest first, one for each way to get there. A pass walks the program and tells of issues, waits,
-// branches and loops.
+// The WGMMA groups that may be in flight at a place of the program, and the registers that their
+// MMAs use. In: the body of a kernel in which MMAs are not lowered. A pass walks it and tells of
+// what happens, see FlightQueues.
 #pragma once
 
 #include <map>
-#include <optional>
 #include <set>
 #include <vector>
 
-#include "ir/ir.h"
+#include "passes/flight_queues.h"
 
 namespace choreo::passes {
 
-class MmaQueues {
+class MmaQueues : public FlightQueues {
  public:
-  using Queue = std::vector<ir::VarId>;
-  using State = std::set<Queue>;  // empty: this place is not reached
-
   explicit MmaQueues(const ir::Region& body);
 
   // Whether MMAs are issued on the future, itself or by a move.
@@ -24,33 +20,8 @@ class MmaQueues {
   // Accumulators and register operands of the MMAs that the futures may stand for, in order.
   std::vector<ir::StorageId> RegistersOf(const std::vector<ir::VarId>& futures) const;
 
-  void Issue(ir::VarId future);
-  // How many groups may stay in flight so that all the futures are complete; nothing if all of them
-  // are complete already.
-  std::optional<int32_t> Wait(const std::vector<ir::VarId>& futures);
-  void RetireAll();
-  void Move(const ir::FutureMove& move);
-
-  const State& state() const { return state_; }
-  void Set(State state) { state_ = std::move(state); }
-  void Join(const State& other) { state_.insert(other.begin(), other.end()); }
-
-  // A loop: rounds of the body until the states at its entry are all known.
-  void EnterLoop();
-  bool AgainFromLoopEnd();
-  void LeaveLoop();
-  void Break();
-  void Continue();
-
  private:
-  struct LoopState {
-    State entry, next, left;
-  };
-
-  State state_{Queue()};
-  std::vector<LoopState> loops_;
   std::map<ir::VarId, std::set<ir::StorageId>> registers_;
-  bool unbounded_ = false;  // more groups in flight than are followed: waits are for all
 };
 
 }  // namespace choreo::passes

@@ -106,6 +106,7 @@ class Narrowing {
            std::holds_alternative<ir::Continue>(op.node) ||
            std::holds_alternative<ir::TmaLoad>(op.node) ||
            std::holds_alternative<ir::FutureWait>(op.node) ||
+           std::holds_alternative<ir::FutureMove>(op.node) ||
            std::holds_alternative<ir::EventTrigger>(op.node);
   }
 

@@ -3,6 +3,7 @@
 // rows divide into; any other tile is row-major. No two tiles share memory.
 #include <algorithm>
 
+#include "ir/builder.h"
 #include "ir/walk.h"
 #include "passes/addressing.h"
 #include "passes/pass.h"
@@ -14,6 +15,7 @@ struct TileUse {
   int named_swizzle = 0;
   bool mma_operand = false;
   bool tma_source = false;
+  bool any_row = false;          // TMA moves windows of it that may begin at any row
   const ir::Op* call = nullptr;  // whose function gets a pointer to it
 };
 
@@ -32,6 +34,20 @@ int64_t Elements(const ir::Kernel& kernel, const ir::Storage& storage) {
     if (count > INT32_MAX) return INT32_MAX;
   }
   return count;
+}
+
+// Whether a window is not known to begin at a row that swizzles begin at.
+bool BeginsAtAnyRow(ir::Kernel& kernel, ir::ViewId id) {
+  constexpr int kSwizzleRows = 8;
+  ir::ExprBuilder build(kernel);
+  const ir::View view = kernel.views[id];
+  const std::vector<ir::ExprId> dims = kernel.storages[view.storage].dims;
+  if (view.base_offset || view.start.size() != dims.size()) return false;  // refused as it is
+  ir::ExprId row = build.Int(0);
+  for (size_t i = 0; i + 1 < dims.size(); ++i) {
+    row = build.Add(build.Mul(row, dims[i]), view.start[i]);
+  }
+  return KnownDivisor(kernel, row) % kSwizzleRows != 0;
 }
 
 }  // namespace
@@ -53,8 +69,10 @@ ir::Kernel SharedMemoryPlan(ir::Kernel kernel, PassContext& context) {
       copied(started->src, started->dst, started->swizzle);
     } else if (const auto* load = std::get_if<ir::TmaLoad>(&op.node)) {
       copied(load->src, load->dst, load->swizzle);
+      if (BeginsAtAnyRow(kernel, load->dst)) use_of(load->dst).any_row = true;
     } else if (const auto* store = std::get_if<ir::TmaStore>(&op.node)) {
       use_of(store->src).tma_source = true;
+      if (BeginsAtAnyRow(kernel, store->src)) use_of(store->src).any_row = true;
     } else if (const auto* mma = std::get_if<ir::Mma>(&op.node)) {
       if (mma->a) use_of(mma->a).mma_operand = true;
       use_of(mma->b).mma_operand = true;
@@ -81,8 +99,8 @@ ir::Kernel SharedMemoryPlan(ir::Kernel kernel, PassContext& context) {
         (storage.dims.empty() ? 1 : *ir::AsInt(kernel, storage.dims.back())) * Bytes(storage.elem);
     storage.swizzle = uses[i].named_swizzle;
     if (storage.swizzle == 0 && uses[i].mma_operand) storage.swizzle = WidestSwizzle(row_bytes);
-    // Rows that no swizzle divides are stored as they are.
-    if (storage.swizzle == 0 && uses[i].tma_source && uses[i].call == nullptr &&
+    // Rows that no swizzle divides are stored as they are, and single ones.
+    if (storage.swizzle == 0 && uses[i].tma_source && !uses[i].any_row && uses[i].call == nullptr &&
         WidestSwizzle(row_bytes) > 16) {
       storage.swizzle = WidestSwizzle(row_bytes);
     }

@@ -197,7 +197,17 @@ bool Checker::AssignVisible(ast::StmtId id, const ast::Assign& node, EntityId ta
              Describe(value.type));
       return false;
     }
-    origins_[target] = OriginOf(node.value);
+    const FutureOrigin before = origins_[target], now = OriginOf(node.value);
+    const auto started_as = [](FutureOrigin origin) {
+      return origin == FutureOrigin::AsyncCopy ? "the future of a `dma.copy.async`"
+                                               : "the future of a `tma.load.async`";
+    };
+    // They complete in different ways, and a wait has to know for which of them it is.
+    if (before != now && before != FutureOrigin::Complete && now != FutureOrigin::Complete) {
+      Report(diag::kinds::AssignType, range, entity.name, started_as(before), started_as(now));
+      return false;
+    }
+    origins_[target] = now;
     const auto* copy = file_.As<ast::DmaCopy>(node.value);
     if (copy && copy->swizzle && copy->target.anonymous) {
       NoteSwizzle(entity_values_[target], *copy->swizzle, file_.exprs[node.value].range);
