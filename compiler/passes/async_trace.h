@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "passes/async_hand_over.h"
 #include "passes/async_launch.h"
 #include "passes/pass.h"
 #include "passes/scope.h"
@@ -39,6 +40,10 @@ class Agents {
   // The agents that meet at a collective op of these views: where a view depends on the warpgroup
   // each has its own, else all threads of the scope together.
   std::vector<size_t> Partners(size_t agent, const ThreadSet& scope, bool own_warpgroup) const;
+  // Whether each element of a tile is a slot of its own: a few integers that are only accessed one by
+  // one, as threads hand them over. Else the slots of a tile are those of its array.
+  bool ElementsAreSlots(ir::StorageId tile) const { return element_slots_.contains(tile); }
+  int64_t SlotsOf(ir::StorageId tile) const;
 
  private:
   void Visit(const ir::Region& region, const ir::Op* role);
@@ -51,6 +56,7 @@ class Agents {
   std::unordered_map<const ir::Op*, size_t> index_;
   std::unordered_map<const ir::Op*, const ir::Op*> roles_;  // of each scope
   std::unordered_map<ir::VarId, std::vector<int>> values_;
+  std::unordered_map<ir::StorageId, int64_t> element_slots_;
   std::vector<Agent> agents_;
 };
 
@@ -119,7 +125,8 @@ class TraceBuilder {
  public:
   TraceBuilder(const ir::Kernel& kernel, const Agents& agents, const ReadElements& elements)
       : kernel_(kernel), agents_(agents), elements_(elements) {}
-  Trace Build(size_t agent, const Launch& launch);
+  // `told`: what traces of the last round handed over; what this one does is added to `tells`.
+  Trace Build(size_t agent, const Launch& launch, const HandOvers& told, HandOvers& tells);
 
  private:
   enum class Flow : uint8_t { Next, Break, Continue, Return };
@@ -135,6 +142,7 @@ class TraceBuilder {
   bool Guess(ir::ExprId condition);
   void Emit(StepKind kind, const ir::Op& op);
   void AsyncOp(const ir::Op& op);
+  void Follow(const ir::Op& op);
   TileUse Tile(const OpUses::ViewUse& use);
   const OpUses& UsesOf(const ir::Op& op);
   bool HasAsync(const ir::Op& op);     // in its regions
@@ -149,6 +157,7 @@ class TraceBuilder {
   size_t agent_ = 0;
   const Launch* launch_ = nullptr;
   std::optional<Evaluator> values_;
+  std::optional<KnownElements> shared_;
   Trace trace_;
   std::vector<ThreadSet> scope_;
   int blocks_ = 0, block_ = 0;
