@@ -68,9 +68,8 @@ std::optional<int64_t> KnownElements::Update(const ir::AtomicElem& op, const Ele
   if (op.how != ir::AtomicKind::Add || !one_thread_ || !value) return std::nullopt;
   const auto takers = told_.takers.find(storage);
   if (takers == told_.takers.end()) return std::nullopt;
-  const auto rank =
-      std::distance(takers->second.begin(), std::find(takers->second.begin(), takers->second.end(),
-                                                      agent_));
+  const auto rank = std::distance(takers->second.begin(),
+                                  std::find(takers->second.begin(), takers->second.end(), agent_));
   const auto count = static_cast<int64_t>(takers->second.size());
   const int64_t turn = taken_[place]++ * count + rank;
   return ir::WrapToElem(turn * *value, kernel_.storages[storage].elem);

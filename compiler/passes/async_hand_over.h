@@ -1,8 +1,8 @@
 // Integers that one group of threads hands to another through shared memory, such as the task that
 // one lane took from a counter: what elements of shared tiles hold, followed along traces. A plain
-// trigger tells what its path knows of them, and the wait for its generation learns it. In: what the
-// last round of traces told (nothing at first). Out: what this round tells. Where anything is not
-// known, nothing is said.
+// trigger tells what its path knows of them, and the wait for its generation learns it. In: what
+// the last round of traces told (nothing at first). Out: what this round tells. Where anything is
+// not known, nothing is said.
 #pragma once
 
 #include <map>
@@ -68,8 +68,8 @@ class KnownElements {
 
 // Whether a kernel hands integers over at all.
 bool HandsOver(const ir::Kernel& kernel);
-// The shared tiles of a few integers in one row, all of whose accesses are of single elements, and how
-// many elements they have.
+// The shared tiles of a few integers in one row, all of whose accesses are of single elements, and
+// how many elements they have.
 std::map<ir::StorageId, int64_t> TilesOfSlots(const ir::Kernel& kernel);
 
 }  // namespace choreo::passes

@@ -40,8 +40,8 @@ class Agents {
   // The agents that meet at a collective op of these views: where a view depends on the warpgroup
   // each has its own, else all threads of the scope together.
   std::vector<size_t> Partners(size_t agent, const ThreadSet& scope, bool own_warpgroup) const;
-  // Whether each element of a tile is a slot of its own: a few integers that are only accessed one by
-  // one, as threads hand them over. Else the slots of a tile are those of its array.
+  // Whether each element of a tile is a slot of its own: a few integers that are only accessed one
+  // by one, as threads hand them over. Else the slots of a tile are those of its array.
   bool ElementsAreSlots(ir::StorageId tile) const { return element_slots_.contains(tile); }
   int64_t SlotsOf(ir::StorageId tile) const;
 

@@ -21,8 +21,7 @@ Value Checker::CheckAtomic(ast::ExprId id, const ast::Atomic& node) {
   const size_t before = plain_uses_.size();
   const Value element = Check(node.element);
   // The element itself was noted last, after those that its indices read.
-  if (plain_uses_.size() > before &&
-      plain_uses_.back().range == file_.exprs[node.element].range) {
+  if (plain_uses_.size() > before && plain_uses_.back().range == file_.exprs[node.element].range) {
     atomic_uses_.push_back(plain_uses_.back());
     plain_uses_.pop_back();
   }
@@ -84,9 +83,8 @@ bool Checker::HasOneCta(const ast::Function& function) const {
     if (!parallel) continue;
     return std::all_of(parallel->dims.begin(), parallel->dims.end(), [&](const auto& dim) {
       return dim.level != ast::Level::Block ||
-             std::all_of(dim.bounds.begin(), dim.bounds.end(), [&](ast::ExprId bound) {
-               return values_[bound.value].constant == 1;
-             });
+             std::all_of(dim.bounds.begin(), dim.bounds.end(),
+                         [&](ast::ExprId bound) { return values_[bound.value].constant == 1; });
     });
   }
   return false;

@@ -65,7 +65,8 @@ bool Uniformity::IsLoad(ast::ExprId id) const {
 }
 
 // Whether what is loaded from one place is one value for all threads: of a parameter that is never
-// written, and of a shared tile, where accesses are ordered (what is not is a race, and found as one).
+// written, and of a shared tile, where accesses are ordered (what is not is a race, and found as
+// one).
 bool Uniformity::IsOneForAll(ast::ExprId id) const {
   for (;;) {
     if (const auto it = result_.refs.find(id); it != result_.refs.end()) {

@@ -227,8 +227,8 @@ class ClusterRun {
 bool ClustersMeet(const Execution& launch) {
   const auto& ops = launch.program->ops;
   return std::any_of(ops.begin(), ops.end(), [&](const FlatOp& op) {
-    return op.code == Code::Atomic && launch.kernel->storages[ir::StorageId(op.index)].kind ==
-                                          ir::StorageKind::Param;
+    return op.code == Code::Atomic &&
+           launch.kernel->storages[ir::StorageId(op.index)].kind == ir::StorageKind::Param;
   });
 }
 
@@ -268,8 +268,8 @@ uint64_t RunGrid(Execution& launch, const RegFile& registers) {
       const int64_t x = begun % across * width, y = begun / across;
       const std::array<int32_t, 3> index{static_cast<int32_t>(x), static_cast<int32_t>(y % rows),
                                          static_cast<int32_t>(y / rows)};
-      running.push_back(std::make_unique<ClusterRun>(
-          launch, static_cast<uint32_t>(begun * width), index, registers));
+      running.push_back(std::make_unique<ClusterRun>(launch, static_cast<uint32_t>(begun * width),
+                                                     index, registers));
       ++begun;
     }
     const size_t next = turns.Next(running.size());

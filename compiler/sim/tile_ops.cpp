@@ -80,11 +80,11 @@ void TileCta::Exec(const ir::AtomicElem& op, Threads threads, int) {
     uint8_t* at = Single(op.dest, threads[i]);
     const Value before = at == nullptr ? Value{} : LoadValue(elem, at);
     const Value args[2] = {before, values[i]};
-    const auto after = op.how == ir::AtomicKind::Add
-                           ? EvalBinary(ir::BinaryOp::Add, elem, before, values[i])
-                           : EvalCall(op.how == ir::AtomicKind::Max ? ir::Intrinsic::Max
-                                                                    : ir::Intrinsic::Min,
-                                      elem, args);
+    const auto after =
+        op.how == ir::AtomicKind::Add
+            ? EvalBinary(ir::BinaryOp::Add, elem, before, values[i])
+            : EvalCall(op.how == ir::AtomicKind::Max ? ir::Intrinsic::Max : ir::Intrinsic::Min,
+                       elem, args);
     if (at != nullptr) StoreValue(elem, at, *after);
     if (op.var) Var(op.var, threads[i]) = before;
   }

@@ -1,5 +1,5 @@
-// Atomic operations on integer elements, in global or shared memory: relaxed, for all threads of the
-// device. Each returns what stood there before.
+// Atomic operations on integer elements, in global or shared memory: relaxed, for all threads of
+// the device. Each returns what stood there before.
 #pragma once
 
 #include <cstdint>
