@@ -89,6 +89,7 @@ const Case kCases[] = {
     {"OperationInExpression", "wait tma.load.async x => y;"},
     {"OperationInExpression", "v = 1 + mma.load q;"},
     {"OperationInExpression", "v = 1 + atomic.add x.at(0), 1;"},
+    {"UnsupportedConstruct", "shared cluster s32 [2] next;"},
     {"NoValue", "v = mma.store acc, x;"},
     {"RangeMismatch", "foreach {i, j} in [n] { }"},
     {"RangeMismatch", "parallel by [n, 2] : block { }"},

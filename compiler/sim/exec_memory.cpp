@@ -1,6 +1,7 @@
 // Loads, stores and copies through registers.
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include "sim/cta.h"
@@ -100,8 +101,11 @@ void ExecAtomic(Warp& w, const FlatOp& op) {
         const uint32_t l = (first + i) % kLanes;
         if (((lanes >> l) & 1u) == 0) continue;
         const Place place = Locate(w, node.storage, index[l], T::kBytes);
-        if (op.slot[2] != kNoSlot) w.regs.At<Reg>(op.slot[2])[l] = Reg{};
-        if (place.data == nullptr) continue;  // reported
+        if (place.data == nullptr) {  // reported; a loop over tasks finds no more of them
+          constexpr auto kNoTask = static_cast<Reg>(std::numeric_limits<int32_t>::max());
+          if (op.slot[2] != kNoSlot) w.regs.At<Reg>(op.slot[2])[l] = kNoTask;
+          continue;
+        }
         TrackAtomic(w, l, place, T::kBytes);
         const Reg before = T::Load(place.data);
         const Reg value = w.regs.At<Reg>(op.slot[1])[l];

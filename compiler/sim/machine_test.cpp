@@ -363,8 +363,13 @@ TEST(MachineTest, AtomicOperationsNeedWrittenSharedMemory) {
                                atomic,
                            out, 1),
               IsEmpty());
-  EXPECT_THAT(CounterKinds("atomic how=add storage=$s index=64 value=1 loc(2:1)", out, 1),
+  // A loop over tasks ends there: what is found is no task.
+  EXPECT_THAT(CounterKinds("atomic var=%old how=add storage=$out index=s64((64 + ctaid.x())) "
+                           "value=1 loc(2:1)\nif condition=(%old < 1000) loc(3:1) then_body { st "
+                           "storage=$out index=0:s64 value=1 loc(3:2) }",
+                           out, 1),
               ElementsAre("SimOutOfBounds 2:1 0:0"));
+  EXPECT_EQ(out[0], 0);
 }
 
 }  // namespace
