@@ -173,6 +173,12 @@ struct MmaLoad {
   std::optional<int> swizzle;
   ExprId source;
 };
+// `atomic.add counter.at(i), n`: the value of the element before. Once a thread.
+enum class AtomicOp : uint8_t { Add, Max, Min };
+struct Atomic {
+  AtomicOp op;
+  ExprId element, value;
+};
 
 using ExprNode = std::variant<
 #define CHOREO_EXPR(Node) Node,

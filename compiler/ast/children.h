@@ -38,6 +38,7 @@ class ChildVisitor {
   void operator()(const MmaFill& n) { One("value", n.value); }
   void operator()(const Mma& n) { One("acc", n.acc), One("a", n.a), One("b", n.b); }
   void operator()(const MmaLoad& n) { One("source", n.source); }
+  void operator()(const Atomic& n) { One("element", n.element), One("value", n.value); }
   // Leaves are listed, so that a new node does not compile before it is handled here.
   void operator()(const ErrorExpr&) {}
   void operator()(const IntLiteral&) {}

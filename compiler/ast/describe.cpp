@@ -42,6 +42,7 @@ struct ExprNames {
   std::string_view operator()(const MmaFill&) { return "an `mma.fill`"; }
   std::string_view operator()(const Mma&) { return "an MMA"; }
   std::string_view operator()(const MmaLoad&) { return "an `mma.load`"; }
+  std::string_view operator()(const Atomic&) { return "an atomic operation"; }
   std::string_view operator()(const std::monostate&) { return "nothing"; }
 };
 

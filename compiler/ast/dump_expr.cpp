@@ -107,6 +107,9 @@ class ExprDumper {
   std::string operator()(const MmaLoad& n) {
     return fmt::format("mma.load{} {}", Swizzle(n.swizzle), Text(n.source));
   }
+  std::string operator()(const Atomic& n) {
+    return fmt::format("atomic.{} {}, {}", Spelling(n.op), Text(n.element), Text(n.value));
+  }
   std::string operator()(const std::monostate&) { return "<none>"; }
 
  private:

@@ -94,6 +94,18 @@ std::string_view Spelling(Level level) {
 
 std::string_view Spelling(MmaLayout layout) { return layout == MmaLayout::Row ? "row" : "col"; }
 
+std::string_view Spelling(AtomicOp op) {
+  switch (op) {
+    case AtomicOp::Add:
+      return "add";
+    case AtomicOp::Max:
+      return "max";
+    case AtomicOp::Min:
+      return "min";
+  }
+  CHOREO_UNREACHABLE("atomic operation");
+}
+
 std::string_view Spelling(EvictPolicy policy) {
   switch (policy) {
     case EvictPolicy::None:

@@ -12,6 +12,7 @@ std::string_view Spelling(BinaryOp op);
 std::string_view Spelling(StorageClass storage);
 std::string_view Spelling(Level level);
 std::string_view Spelling(MmaLayout layout);
+std::string_view Spelling(AtomicOp op);
 std::string_view Spelling(EvictPolicy policy);  // empty for None
 
 }  // namespace choreo::ast

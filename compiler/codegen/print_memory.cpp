@@ -56,6 +56,18 @@ void OpPrinter::Print(const ir::MemStore& op) {
   Line(fmt::format("{} = {};", exprs_.Element(op.storage, op.index), exprs_.Print(op.value)));
 }
 
+void OpPrinter::Print(const ir::AtomicMem& op) {
+  const std::string_view how = op.how == ir::AtomicKind::Add   ? "add"
+                               : op.how == ir::AtomicKind::Max ? "max"
+                                                               : "min";
+  const std::string call =
+      fmt::format("choreo::atomic_{}({}, {})", how, exprs_.Pointer(op.storage, op.index),
+                  exprs_.Print(op.value));
+  if (!op.var) return Line(call + ";");
+  Line(fmt::format("const {} {} = {};", DeviceType(ElemOf(op.storage)), names_.Define(op.var),
+                   call));
+}
+
 void OpPrinter::Print(const ir::StoreVec& op) {
   const Elem elem = ElemOf(op.storage);
   const size_t count = op.values.size();

@@ -63,6 +63,7 @@ class OpPrinter {
   void Print(const ir::RawCpp& op);
   void Print(const ir::OpaqueCall& op);
   void Print(const ir::MemStore& op);
+  void Print(const ir::AtomicMem& op);
   void Print(const ir::StoreVec& op);
   void Print(const ir::CopyVec& op);
   void Print(const ir::CpAsync& op);

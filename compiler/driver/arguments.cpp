@@ -5,8 +5,10 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <set>
 
 #include "driver/dimensions.h"
+#include "ir/walk.h"
 #include "sim/numeric.h"
 
 namespace choreo::driver {
@@ -77,7 +79,15 @@ std::string ParseScalar(Elem elem, const std::string& text, uint64_t& bits) {
 class Maker {
  public:
   Maker(const ir::Kernel& kernel, const std::vector<ShapeValue>& shape, diag::Emitter& diags)
-      : kernel_(kernel), shape_(shape), dims_(kernel, shape), diags_(diags) {}
+      : kernel_(kernel), shape_(shape), dims_(kernel, shape), diags_(diags) {
+    ir::ForEachOp(kernel.body, [&](const ir::Op& op) {
+      if (const auto* atomic = std::get_if<ir::AtomicMem>(&op.node)) {
+        counters_.insert(atomic->storage);
+      } else if (const auto* atomic = std::get_if<ir::AtomicElem>(&op.node)) {
+        counters_.insert(kernel.views[atomic->dest].storage);
+      }
+    });
+  }
 
   std::optional<std::vector<ArgumentValue>> Make() {
     std::vector<ArgumentValue> values;
@@ -137,7 +147,8 @@ class Maker {
       elements *= value.extents[axis];
     }
     value.bytes.resize(static_cast<size_t>(elements) * Bytes(param.elem));
-    Fill(param.elem, index, value.bytes);
+    // What atomic operations count in starts at zero, as a program has it before each launch.
+    if (!counters_.contains(param.storage)) Fill(param.elem, index, value.bytes);
     return value;
   }
 
@@ -166,6 +177,7 @@ class Maker {
   const std::vector<ShapeValue>& shape_;
   Dimensions dims_;
   diag::Emitter& diags_;
+  std::set<ir::StorageId> counters_;
 };
 
 }  // namespace

@@ -160,6 +160,16 @@ struct StoreElem {
   ExprId value;
   CHOREO_FIELDS(CHOREO_FIELD(dest), CHOREO_FIELD(value))
 };
+enum class AtomicKind : uint8_t { Add, Max, Min };
+// A relaxed read-modify-write of one integer element, once by each executing thread; `var`, unless
+// invalid, becomes what stood there before. Orders nothing else.
+struct AtomicElem {
+  VarId var;
+  AtomicKind how;
+  ViewId dest;  // without axes
+  ExprId value;
+  CHOREO_FIELDS(CHOREO_FIELD(var), CHOREO_FIELD(how), CHOREO_FIELD(dest), CHOREO_FIELD(value))
+};
 struct Apply {  // for every element of `frag` that the lane owns; vars: {i} or {i, j}, logical
                 // indices
   StorageId frag;
@@ -281,6 +291,14 @@ struct MemStore {  // one element; index as in MemElem
   StorageId storage;
   ExprId index, value;
   CHOREO_FIELDS(CHOREO_FIELD(storage), CHOREO_FIELD(index), CHOREO_FIELD(value))
+};
+struct AtomicMem {  // as AtomicElem; index as in MemElem; a parameter or a shared tile
+  VarId var;
+  AtomicKind how;
+  StorageId storage;
+  ExprId index, value;
+  CHOREO_FIELDS(CHOREO_FIELD(var), CHOREO_FIELD(how), CHOREO_FIELD(storage), CHOREO_FIELD(index),
+                CHOREO_FIELD(value))
 };
 struct StoreVec {  // adjacent elements in one access of 4, 8 or 16 bytes; index aligned to it
   StorageId storage;

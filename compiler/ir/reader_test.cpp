@@ -19,6 +19,7 @@ kernel "copy" loc(1:2) {
     %i type=s32 kind=loop bound=%n;
     %stride type=s64 kind=stride;
     %scale type=f32 kind=param;
+    %ticket type=u32 kind=let;
   }
   storages {
     $x kind=param elem=bf16 dims=[%n, 64] param_index=0 strides=[%stride, 1:s64] loc(1:9);
@@ -27,6 +28,7 @@ kernel "copy" loc(1:2) {
     $p kind=frag elem=bf16 dims=[64, 64] layout=accumulator;
     $row kind=frag elem=f32 dims=[64] layout=row;
     $own kind=local elem=f32 dims=[4];
+    $tickets kind=shared elem=u32 dims=[2] swizzle=0 byte_offset=16384 tile_bytes=8;
     $turn kind=event elem=u64 array_size=2 byte_offset=16368 tile_bytes=8 slot_names="turn_1 turn_2";
   }
   views {
@@ -36,7 +38,7 @@ kernel "copy" loc(1:2) {
     name="x" elem=bf16 shaped=true written=true storage=$x;
     name="scale" elem=f32 var=%scale;
   }
-  host { grid=[s64(cdiv(%n, 64)), none, none] threads=128 shared_bytes=16384 checks=[(kind=base_alignment param=0 axis=0 value=16)] covers=[(param=0 line=8 column=4)] body {
+  host { grid=[s64(cdiv(%n, 64)), none, none] threads=128 shared_bytes=16400 checks=[(kind=base_alignment param=0 axis=0 value=16)] covers=[(param=0 line=8 column=4)] body {
     assert condition=((%n % 64) == 0) message="n % 64" loc(2:3)
   } }
   errors {
@@ -59,6 +61,7 @@ kernel "copy" loc(1:2) {
       frag.set frag=$acc index=[%i] value=(($acc[%i] > 0.5) ? exp2($acc[%i]) : shfl.xor($row[1], 2))
       frag.pack frag=$p word=0 low=$acc[0] high=f32($x[0:s64])
       st storage=$own index=3 value=%"odd name"
+      atomic var=%ticket how=max storage=$tickets index=0 value=1:u32
       while condition=false body {}
     }
     wgmma.mma acc=$acc a_desc=none a_frag=$p a_word=0 b_desc=desc($tile, 8192, 16, 1024, 128) n=64 elem=bf16 trans_b=true scale_d=(%n > 0)
@@ -91,7 +94,7 @@ TEST(ReaderTest, StructureSurvives) {
   EXPECT_EQ(kernel.vars[VarId(0)].loc, (Loc{1, 20}));
   EXPECT_EQ(read.module->lines[0].text, "x = \"q\"\t\\;");
   EXPECT_EQ(kernel.storages[StorageId(1)].array_size, 2);
-  EXPECT_EQ(kernel.storages[StorageId(6)].slot_names, "turn_1 turn_2");
+  EXPECT_EQ(kernel.storages[StorageId(7)].slot_names, "turn_1 turn_2");
   EXPECT_EQ(std::get<For>(kernel.body.ops[6].node).unroll, -1);
   EXPECT_TRUE(std::get<Wgmma>(kernel.body.ops[7].node).trans_b);
 }

@@ -42,6 +42,10 @@ struct EnumWords<ReduceKind> {
   static constexpr std::array<std::string_view, 2> kWords = {"max", "sum"};
 };
 template <>
+struct EnumWords<AtomicKind> {
+  static constexpr std::array<std::string_view, 3> kWords = {"add", "max", "min"};
+};
+template <>
 struct EnumWords<EvictPolicy> {
   static constexpr std::array<std::string_view, 3> kWords = {"keep", "first", "last"};
 };

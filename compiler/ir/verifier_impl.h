@@ -109,6 +109,8 @@ class KernelVerifier {
   void Check(const InThreads& op);
   void Check(const Assert& op);
   void Check(const StoreElem& op);
+  void CheckAtomic(VarId var, StorageId storage, ExprId value);
+  void Check(const AtomicElem& op);
   void Check(const Apply& op);
   void Check(const CopySync& op);
   void Check(const FillTile& op);
@@ -130,6 +132,7 @@ class KernelVerifier {
   void Check(const SetMaxNReg& op);
   void Check(const RoleBegin& op);
   void Check(const MemStore& op);
+  void Check(const AtomicMem& op);
   void Check(const StoreVec& op);
   void Check(const CopyVec& op);
   void Check(const CpAsync& op);

@@ -208,6 +208,26 @@ TEST(VerifierTest, WaitsAndBarriers) {
   EXPECT_EQ(Check("error.latch code=2"), "error.latch: code 2 has no message");
 }
 
+TEST(VerifierTest, Atomics) {
+  const std::string tables = Tables("$own kind=local",
+                                    "$n kind=shared elem=s32 dims=[4] swizzle=0 byte_offset=0 "
+                                    "tile_bytes=16;\n  $own kind=local");
+  const auto check = [&](std::string_view body) { return Check(body, "lowered", tables); };
+  EXPECT_EQ(check("atomic var=%a how=add storage=$n index=0 value=1"), "");
+  EXPECT_EQ(check("atomic how=min storage=$n index=3 value=%n"), "");
+  EXPECT_EQ(check("atomic var=%b how=add storage=$n index=0 value=1"),
+            "atomic: the result is not of the element's type");
+  EXPECT_EQ(check("atomic var=%m how=add storage=$n index=0 value=1"),
+            "atomic: `m` is a variable of another kind");
+  EXPECT_EQ(check("atomic how=add storage=$n index=0 value=1:s64"),
+            "atomic: the value is s64, not s32");
+  EXPECT_EQ(check("atomic how=add storage=$x index=0:s64 value=1:bf16"),
+            "atomic: an atomic operation on elements of type bf16");
+  EXPECT_EQ(check("atomic how=add storage=$own index=0 value=1.0:f32"),
+            "atomic: `own` is neither a parameter nor in shared memory; atomic: an atomic "
+            "operation on elements of type f32");
+}
+
 TEST(VerifierTest, Votes) {
   EXPECT_EQ(Check("vote var=%c value=true threads=32"), "");
   EXPECT_EQ(Check("vote var=%c value=true threads=128", "tile"), "");

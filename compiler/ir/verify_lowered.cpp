@@ -16,6 +16,11 @@ void KernelVerifier::Check(const MemStore& op) {
   Typed(op.value, kernel_.storages[op.storage].elem, "the value");
 }
 
+void KernelVerifier::Check(const AtomicMem& op) {
+  if (!op.index) return Report("no index");
+  if (CheckMemory(op.storage, op.index, 1)) CheckAtomic(op.var, op.storage, op.value);
+}
+
 void KernelVerifier::Check(const StoreVec& op) {
   if (!ValidStorage(op.storage)) return;
   const Storage& storage = kernel_.storages[op.storage];

@@ -172,6 +172,29 @@ void KernelVerifier::Check(const StoreElem& op) {
   if (Alive(view.storage)) Typed(op.value, kernel_.storages[view.storage].elem, "the value");
 }
 
+void KernelVerifier::CheckAtomic(VarId var, StorageId id, ExprId value) {
+  const Storage& storage = kernel_.storages[id];
+  if (storage.kind != StorageKind::Param && storage.kind != StorageKind::Shared) {
+    Report("`{}` is neither a parameter nor in shared memory", storage.name);
+  }
+  if (storage.elem != Elem::kS32 && storage.elem != Elem::kU32 && storage.elem != Elem::kU64) {
+    Report("an atomic operation on elements of type {}", Spelling(storage.elem));
+  }
+  Typed(value, storage.elem, "the value");
+  if (!var) return;
+  if (ValidVar(var) && kernel_.vars[var].type != storage.elem) {
+    Report("the result is not of the element's type");
+  }
+  Define(var, {VarKind::Let});
+}
+
+void KernelVerifier::Check(const AtomicElem& op) {
+  if (!ValidView(op.dest)) return;
+  const View& view = kernel_.views[op.dest];
+  if (!view.axes.empty()) Report("view #{} has axes", op.dest.value);
+  if (Alive(view.storage)) CheckAtomic(op.var, view.storage, op.value);
+}
+
 void KernelVerifier::Check(const Apply& op) {
   if (!IsFrag(op.frag, "`frag`")) return;
   if (op.vars.size() != kernel_.storages[op.frag].dims.size()) {

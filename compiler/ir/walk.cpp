@@ -56,6 +56,7 @@ struct UseOfOp {
     }
   }
   void operator()(const StoreElem& op) { Write(op.dest); }
+  void operator()(const AtomicElem& op) { Read(op.dest), Write(op.dest); }
   void operator()(const CopySync& op) { Read(op.src), Write(op.dst); }
   void operator()(const FillTile& op) { Write(op.dst); }
   void operator()(const FragFill& op) { Write(op.frag); }
@@ -74,6 +75,7 @@ struct UseOfOp {
   void operator()(const TmaStore& op) { Read(op.src), Write(op.dst); }
   void operator()(const FragAllReduce& op) { Read(op.row), Write(op.row); }
   void operator()(const MemStore& op) { Write(op.storage); }
+  void operator()(const AtomicMem& op) { Read(op.storage), Write(op.storage); }
   void operator()(const TmaLoadBox& op) {
     Read(kernel.params[static_cast<size_t>(MapOf(op.map).param)].storage), Write(op.dst);
   }

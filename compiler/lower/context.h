@@ -86,6 +86,7 @@ class Lowering {
   bool FragmentCall(const ast::Call& call);
   ir::StorageId Fragment(ast::ExprId id);
   ir::ExprId AnyOf(ast::ExprId id, const ast::AnyOf& node);
+  void Atomic(const ast::Atomic& node, ir::VarId before);
   ir::StorageId NewFragment(std::string_view name, Elem elem,
                             const std::vector<sema::Extent>& dims);
   void Mma(ast::StmtId stmt, const ast::Mma& node, ir::VarId future);

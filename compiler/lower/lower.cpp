@@ -25,6 +25,7 @@ void MarkWritten(ir::Kernel& kernel) {
   };
   ir::ForEachOp(kernel.body, [&](const ir::Op& op) {
     if (const auto* store = std::get_if<ir::StoreElem>(&op.node)) written(store->dest);
+    if (const auto* atomic = std::get_if<ir::AtomicElem>(&op.node)) written(atomic->dest);
     if (const auto* copy = std::get_if<ir::CopySync>(&op.node)) written(copy->dst);
     if (const auto* copy = std::get_if<ir::CopyAsync>(&op.node)) written(copy->dst);
     if (const auto* store = std::get_if<ir::TmaStore>(&op.node)) written(store->dst);

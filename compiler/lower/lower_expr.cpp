@@ -185,6 +185,15 @@ ir::ExprId Lowering::Increment(const ast::IncDec& node) {
   return node.prefix ? Scalar(node.operand) : before;
 }
 
+// `before`, unless invalid, becomes what the element was.
+void Lowering::Atomic(const ast::Atomic& node, ir::VarId before) {
+  constexpr ir::AtomicKind kKinds[] = {ir::AtomicKind::Add, ir::AtomicKind::Max,
+                                       ir::AtomicKind::Min};
+  const ir::View view = ViewOf(node.element);
+  const ir::ExprId value = ScalarAs(node.value, kernel_.storages[view.storage].elem);
+  Emit(ir::AtomicElem{before, kKinds[static_cast<size_t>(node.op)], AddView(view), value});
+}
+
 ir::ExprId Lowering::Scalar(ast::ExprId id) {
   const ast::Expr& expr = E(id);
   const sema::Type& type = T(id);
@@ -241,6 +250,11 @@ ir::ExprId Lowering::Scalar(ast::ExprId id) {
     return build_.ViewElem(AddView(ViewOf(id)));
   }
   if (const auto* node = std::get_if<ast::AnyOf>(&expr.node)) return AnyOf(id, *node);
+  if (const auto* node = std::get_if<ast::Atomic>(&expr.node)) {
+    const ir::VarId before = build_.NewVar("before", type.elem, ir::VarKind::Let, loc_);
+    Atomic(*node, before);
+    return build_.Var(before);
+  }
   if (type.kind == sema::TypeKind::Tuple) return Elements(id)[0];
   CHOREO_UNREACHABLE("{} is not a scalar", ast::Describe(expr));
 }

@@ -111,6 +111,8 @@ void Lowering::DeclareByAssign(ast::StmtId id, const ast::Assign& node) {
     Load(frag, *load);
   } else if (Start(id, entity_id, node.value)) {
     return;
+  } else if (const auto* atomic = in_.file.As<ast::Atomic>(node.value)) {
+    Atomic(*atomic, DeclareVar(entity_id, ir::VarKind::Let));
   } else if (entity.type.kind == sema::TypeKind::View ||
              entity.type.kind == sema::TypeKind::TileArray) {
     bindings_[entity_id] = FreezeView(ViewOf(node.value), entity.name);
@@ -180,6 +182,10 @@ void Lowering::Node(ast::StmtId id, const ast::ExprStmt& node) {
   }
   if (const auto* mma = std::get_if<ast::Mma>(&expr.node)) {
     Mma(id, *mma, {});
+    return;
+  }
+  if (const auto* atomic = std::get_if<ast::Atomic>(&expr.node)) {
+    Atomic(*atomic, {});
     return;
   }
   if (const auto* call = std::get_if<ast::Call>(&expr.node)) {

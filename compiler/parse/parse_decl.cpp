@@ -229,6 +229,11 @@ ast::StmtId Parser::ParseStorageRest(size_t first, ast::StorageClass storage, bo
   if (AtWord("cluster") && At(TokenKind::KwEvent, 1)) {
     decl.is_cluster = true;
     Next();
+  } else if (AtWord("cluster") && At(TokenKind::Identifier, 1) && IsTypeWord(Peek(1).text)) {
+    Report(diag::kinds::UnsupportedConstruct, Peek().use, "tiles that a cluster shares are",
+           "a `shared` tile is one a CTA; multicast loads fill it in all CTAs, and events may be "
+           "`shared cluster event`");
+    Next();
   }
   if (At(TokenKind::KwEvent)) {
     decl.is_event = true;

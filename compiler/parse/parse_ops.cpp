@@ -2,6 +2,7 @@
 // the list of its operation, and a wrong one does not keep the operands from being parsed.
 #include <algorithm>
 
+#include "ast/spelling.h"
 #include "parse/parser.h"
 #include "parse/words.h"
 
@@ -29,7 +30,13 @@ std::string ListOf(std::vector<std::string_view> suffixes) {
 }  // namespace
 
 bool Parser::AtOperation() const {
-  return At(TokenKind::KwDma) || At(TokenKind::KwTma) || At(TokenKind::KwMma);
+  return At(TokenKind::KwDma) || At(TokenKind::KwTma) || At(TokenKind::KwMma) || AtAtomic();
+}
+
+// `atomic.add …`, where no name `atomic` was declared.
+bool Parser::AtAtomic() const {
+  return AtWord("atomic") && At(TokenKind::Dot, 1) && IsWord(Peek(2).kind) &&
+         !declared_.contains("atomic");
 }
 
 bool Parser::AtMmaStore() const {
@@ -42,6 +49,7 @@ bool Parser::AtMmaStore() const {
 
 ast::ExprId Parser::ParseOperation() {
   const size_t first = pos_;
+  if (AtAtomic()) return ParseAtomic(first);
   switch (Peek().kind) {
     case TokenKind::KwDma:
       return ParseDma(first);
@@ -363,6 +371,34 @@ ast::StmtId Parser::ParseMmaStore(size_t first) {
       ParseOperands("mma.store", 2, "two: the accumulator and the tile");
   ExpectSemicolon("this `mma.store`");
   return AddStmt(first, ast::MmaStore{operands[0], operands[1]});
+}
+
+// `atomic.add x.at(i), value`
+ast::ExprId Parser::ParseAtomic(size_t first) {
+  Next();
+  Next();
+  const Token& name = Next();
+  std::optional<ast::AtomicOp> op;
+  for (const auto known : {ast::AtomicOp::Add, ast::AtomicOp::Max, ast::AtomicOp::Min}) {
+    if (name.text == ast::Spelling(known)) op = known;
+  }
+  if (!op) {
+    diag::Builder builder = Report(diag::kinds::UnknownAtomic, name.use, name.text);
+    if (name.text == "inc" || name.text == "fetch_add") builder.Hint(name.use, "add");
+  }
+  const std::string text = fmt::format("atomic.{}", name.text);
+  const std::string context = fmt::format("as an operand of `{}`", text);
+  const ast::ExprId element = ParseExpr(context);
+  if (!panic_ && At(TokenKind::Semi)) {
+    Report(diag::kinds::OperandCount, RangeFrom(first), text, "1 operand",
+           "two: the element, as `x.at(i)`, and the value");
+    return AddExpr(RangeFrom(first), ast::Atomic{ast::AtomicOp::Add, element, ErrorExpr()});
+  }
+  // Not more than two: another declarator may follow behind a comma.
+  if (!panic_) Expect(TokenKind::Comma, fmt::format("after the element of `{}`", text));
+  const ast::ExprId value = panic_ ? ErrorExpr() : ParseExpr(context);
+  if (panic_) return ErrorExpr();
+  return AddExpr(RangeFrom(first), ast::Atomic{op.value_or(ast::AtomicOp::Add), element, value});
 }
 
 }  // namespace choreo::parse

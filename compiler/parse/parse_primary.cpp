@@ -99,6 +99,11 @@ std::optional<std::string> Parser::ParseStrings() {
 ast::ExprId Parser::ParseWordExpr(std::string_view context) {
   const Token& token = Peek();
   const std::string_view word = token.text;
+  if (AtAtomic()) {
+    Report(diag::kinds::OperationInExpression, token.use, token.text);
+    ParseAtomic(pos_);
+    return ErrorExpr();
+  }
   if (word == "_") {
     Next();
     return AddExpr(token.use, ast::Wildcard{});

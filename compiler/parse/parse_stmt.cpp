@@ -298,7 +298,8 @@ ast::StmtId Parser::ParseAssignmentOrExpression(size_t first) {
       std::holds_alternative<ast::Call>(node) || std::holds_alternative<ast::IncDec>(node) ||
       std::holds_alternative<ast::DmaCopy>(node) || std::holds_alternative<ast::TmaCopy>(node) ||
       std::holds_alternative<ast::MmaFill>(node) || std::holds_alternative<ast::Mma>(node) ||
-      std::holds_alternative<ast::MmaLoad>(node) || std::holds_alternative<ast::ErrorExpr>(node);
+      std::holds_alternative<ast::MmaLoad>(node) || std::holds_alternative<ast::Atomic>(node) ||
+      std::holds_alternative<ast::ErrorExpr>(node);
   const std::string what(ast::Describe(file_.exprs[target]));
   if (has_effect) {
     if (std::holds_alternative<ast::ErrorExpr>(node)) {  // reported, and not even a call is left

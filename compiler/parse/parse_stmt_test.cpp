@@ -33,6 +33,16 @@ INSTANTIATE_TEST_SUITE_P(
                            "scalar auto f = dma.copy.async x => shared\n"}));
 
 INSTANTIATE_TEST_SUITE_P(
+    Atomics, Statements,
+    ::testing::Values(
+        Case{"atomic.add n.at(0), 1;", "do atomic.add n.at(0), 1\n"},
+        Case{"old = atomic.max n.at(i), a + b;", "assign old = atomic.max n.at(i), (a + b)\n"},
+        Case{"next.at(0) = atomic.add n.at(0), 1;", "assign next.at(0) = atomic.add n.at(0), 1\n"},
+        Case{"u32 a = atomic.min n.at(0), 1, b = 2;",
+             "scalar u32 a = atomic.min n.at(0), 1, b = 2\n"},
+        Case{"s32 atomic = 1; atomic = 2;", "scalar s32 atomic = 1\nassign atomic = 2\n"}));
+
+INSTANTIATE_TEST_SUITE_P(
     Simple, Statements,
     ::testing::Values(
         Case{"v = n; v += 2; v <<= 1; x.at(0, 0) = 1.0f; a[i] ^= 3;",

@@ -204,6 +204,7 @@ class Parser {
     std::vector<Suffix> suffixes;
   };
   bool AtOperation() const;
+  bool AtAtomic() const;
   Operation ParseSuffixes();
   const Suffix* FindSuffix(const Operation& op, std::string_view name) const;
   void CheckSuffixes(const Operation& op, const std::vector<std::string_view>& allowed);
@@ -216,6 +217,7 @@ class Parser {
   ast::ExprId ParseMmaFill(size_t first, const Operation& op);
   ast::ExprId ParseMmaIssue(size_t first, const Operation& op);
   ast::StmtId ParseMmaStore(size_t first);
+  ast::ExprId ParseAtomic(size_t first);
   bool AtMmaStore() const;
   ast::ExprId ParseCopySource(std::string_view op);
   ast::CopyTarget ParseCopyTarget(std::string_view op);

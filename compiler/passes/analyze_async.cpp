@@ -11,6 +11,7 @@ namespace choreo::passes {
 namespace {
 
 constexpr size_t kMostAgents = 64;
+constexpr int kMostRounds = 6;
 constexpr size_t kMostSteps = 40000;  // of all traces together
 
 struct Features {
@@ -43,7 +44,8 @@ class Analysis {
       : in_{kernel, agents, findings, skipped_, obligations, reported_},
         elements_(kernel),
         builder_(kernel, agents, elements_),
-        opaque_(opaque) {}
+        opaque_(opaque),
+        hands_over_(HandsOver(kernel)) {}
 
   void Run() {
     Judge();
@@ -104,12 +106,18 @@ class Analysis {
     }
   }
 
+  // Values that traces hand to each other are known a round later.
   std::vector<Trace> TracesOf(const Launch& launch) {
-    std::vector<Trace> traces;
-    for (size_t agent = 0; agent < in_.agents.all().size(); ++agent) {
-      traces.push_back(builder_.Build(agent, launch));
+    HandOvers told;
+    for (int round = 0;; ++round) {
+      std::vector<Trace> traces;
+      HandOvers tells;
+      for (size_t agent = 0; agent < in_.agents.all().size(); ++agent) {
+        traces.push_back(builder_.Build(agent, launch, told, tells));
+      }
+      if (!hands_over_ || tells == told || round == kMostRounds) return traces;
+      told = std::move(tells);
     }
-    return traces;
   }
 
   void CheckTraces(std::vector<Trace>& traces) {
@@ -146,7 +154,7 @@ class Analysis {
   CheckInputs in_;
   ReadElements elements_;
   TraceBuilder builder_;
-  bool opaque_;
+  bool opaque_, hands_over_;
 };
 
 // Rings that no CTA can hold are another pass's error, and too many slots to follow.

@@ -34,6 +34,12 @@ Agents::Agents(const ir::Kernel& kernel, const PassContext& context)
     : kernel_(kernel), dependence_(kernel), scope_(kernel, kernel.host.threads) {
   Visit(kernel.body, nullptr);
   Split(context);
+  for (const auto& [tile, elements] : TilesOfSlots(kernel)) element_slots_[tile] = elements;
+}
+
+int64_t Agents::SlotsOf(ir::StorageId tile) const {
+  const auto elements = element_slots_.find(tile);
+  return elements == element_slots_.end() ? kernel_.storages[tile].array_size : elements->second;
 }
 
 void Agents::Visit(const ir::Region& region, const ir::Op* role) {

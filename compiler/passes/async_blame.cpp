@@ -15,8 +15,10 @@ bool IsPlainTrigger(const Step& step) {
 
 std::string Replay::TileName(const TileUse& use) const {
   const ir::Storage& tile = Of(use.storage);
-  if (tile.array_size <= 1 || !use.slot) return tile.name;
-  return fmt::format("{}[{}]", tile.name, *use.slot);
+  if (in_.agents.SlotsOf(use.storage) <= 1 || !use.slot) return tile.name;
+  const bool element = in_.agents.ElementsAreSlots(use.storage);
+  return element ? fmt::format("{}.at({})", tile.name, *use.slot)
+                 : fmt::format("{}[{}]", tile.name, *use.slot);
 }
 
 // ---- small questions --------------------------------------------------------------------------

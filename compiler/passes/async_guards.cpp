@@ -71,7 +71,7 @@ bool Replay::Guards(EventId event, int64_t slot, const TileKey& tile) const {
   const auto known = guards_.find(event);
   if (known == guards_.end()) return false;
   if (known->second.contains({slot, tile})) return true;
-  if (tile.second != slot || Of(event).array_size != Of(tile.first).array_size) return false;
+  if (tile.second != slot || Of(event).array_size != in_.agents.SlotsOf(tile.first)) return false;
   return std::any_of(known->second.begin(), known->second.end(), [&](const auto& entry) {
     return entry.first.second == TileKey(tile.first, entry.first.first);
   });
@@ -88,7 +88,7 @@ std::vector<Replay::TileKey> Replay::ReleasedBy(const Step& trigger) const {
   for (const ir::StorageId storage : storages) {
     // Something is wrong with the tile: nothing is concluded from what may be an accident.
     if (blamed_.read_early.contains(storage) && !MayGuard(EventOf(trigger), storage)) continue;
-    for (int64_t i = 0; i < Of(storage).array_size; ++i) {
+    for (int64_t i = 0; i < in_.agents.SlotsOf(storage); ++i) {
       if (Guards(EventOf(trigger), slot, {storage, i})) tiles.emplace_back(storage, i);
     }
   }

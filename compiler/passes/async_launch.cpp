@@ -271,15 +271,28 @@ std::optional<int64_t> Evaluator::ValueOfCall(const ir::Call& node, Elem type) c
 }
 
 std::optional<int64_t> Evaluator::Element(const ir::View& view) const {
-  const ir::Storage& storage = kernel_.storages[view.storage];
-  if (storage.kind != ir::StorageKind::Param) return std::nullopt;
-  std::vector<int64_t> index;
+  const ir::StorageKind kind = kernel_.storages[view.storage].kind;
+  const bool shared = kind == ir::StorageKind::Shared && shared_ != nullptr;
+  if (!shared && kind != ir::StorageKind::Param) return std::nullopt;
+  const auto place = PlaceOf(view);
+  if (!place) return std::nullopt;
+  return shared ? shared_->Load(*place) : elements_->Value(view.storage, place->second, tiles_);
+}
+
+std::optional<ElementPlace> Evaluator::PlaceOf(const ir::View& view) const {
+  const auto slot = view.slot ? Value(view.slot) : std::optional<int64_t>(0);
+  if (!slot) return std::nullopt;
+  // Of a reshaped tile the indices are those of another shape.
+  if (view.base_offset && kernel_.storages[view.storage].kind != ir::StorageKind::Param) {
+    return std::nullopt;
+  }
+  ElementPlace place{{view.storage, *slot}, {}};
   for (const ir::ExprId start : view.start) {
     const auto at = Value(start);
     if (!at) return std::nullopt;
-    index.push_back(*at);
+    place.second.push_back(*at);
   }
-  return elements_->Value(view.storage, index, tiles_);
+  return place;
 }
 
 }  // namespace choreo::passes

@@ -12,6 +12,7 @@
 
 #include "ir/ir.h"
 #include "passes/async_elements.h"
+#include "passes/async_hand_over.h"
 
 namespace choreo::passes {
 
@@ -42,6 +43,10 @@ class Evaluator {
   std::optional<int64_t> Value(ir::ExprId e) const;
   std::optional<int64_t> Get(ir::VarId var) const { return values_[var.value]; }
   void Set(ir::VarId var, std::optional<int64_t> value) { values_[var.value] = value; }
+  // Where elements of shared tiles are looked up; null: they are not known.
+  void Use(const KnownElements* shared) { shared_ = shared; }
+  // The single element that a view without axes is, if its place is known.
+  std::optional<ElementPlace> PlaceOf(const ir::View& view) const;
 
  private:
   std::optional<int64_t> ValueOfBinary(const ir::Binary& node) const;
@@ -50,6 +55,7 @@ class Evaluator {
 
   const ir::Kernel& kernel_;
   const ReadElements* elements_;
+  const KnownElements* shared_ = nullptr;
   Values values_;
   int tiles_;
 };

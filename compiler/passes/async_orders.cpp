@@ -138,8 +138,9 @@ void CheckSlots(const CheckInputs& in, size_t agent, const Trace& trace) {
   for (const Step& step : trace.steps) {
     for (const TileUse& use : step.tiles) {
       const ir::Storage& tile = in.kernel.storages[use.storage];
-      if (!use.slot || (*use.slot >= 0 && *use.slot < tile.array_size)) continue;
-      in.findings.Add(diag::kinds::TileSlotOutside, use.loc, *use.slot, tile.name, tile.array_size,
+      const auto slots = static_cast<int32_t>(in.agents.SlotsOf(use.storage));
+      if (!use.slot || (*use.slot >= 0 && *use.slot < slots)) continue;
+      in.findings.Add(diag::kinds::TileSlotOutside, use.loc, *use.slot, tile.name, slots,
                       in.agents.all()[agent].name);
     }
   }

@@ -139,6 +139,11 @@ TileUse TraceBuilder::Tile(const OpUses::ViewUse& use) {
   tile.storage = view.storage;
   tile.write = use.write;
   tile.loc = use.loc;
+  if (agents_.ElementsAreSlots(view.storage)) {
+    tile.slot = values_->Value(view.start[0]);
+    tile.exact = tile.whole = true;
+    return tile;
+  }
   tile.slot = view.slot ? values_->Value(view.slot) : std::optional<int64_t>(0);
   tile.exact = !view.base_offset;
   for (const ir::ExprId start : view.start) {
@@ -162,20 +167,25 @@ TileUse TraceBuilder::Tile(const OpUses::ViewUse& use) {
 
 // ---- the straight line ------------------------------------------------------------------------
 
-Trace TraceBuilder::Build(size_t agent, const Launch& launch) {
+Trace TraceBuilder::Build(size_t agent, const Launch& launch, const HandOvers& told,
+                          HandOvers& tells) {
   agent_ = agent;
   launch_ = &launch;
   values_.emplace(kernel_, elements_, launch.values, launch.tiles);
+  shared_.emplace(kernel_, told, agent, agents_.all()[agent].threads.count() == 1);
+  values_->Use(&*shared_);
   trace_ = {};
   scope_ = {ThreadRange(0, kernel_.host.threads)};
   blocks_ = block_ = 0;
   work_ = 0;
   occurrences_.clear();
   Run(kernel_.body);
+  tells.Add(shared_->tells(), !trace_.guessed);
   return std::move(trace_);
 }
 
 void TraceBuilder::Emit(StepKind kind, const ir::Op& op) {
+  if (kind == StepKind::Join) shared_->ForgetAll();
   Step step;
   step.kind = kind;
   step.op = &op;
@@ -239,16 +249,38 @@ TraceBuilder::Flow TraceBuilder::Run(const ir::Op& op) {
   }
   const OpUses& uses = UsesOf(op);
   if (!uses.frags.empty() || !uses.views.empty()) Emit(StepKind::Use, op);
+  Follow(op);
+  return Flow::Next;
+}
+
+// The values that an op gives.
+void TraceBuilder::Follow(const ir::Op& op) {
+  const ir::OpNode& node = op.node;
   if (const auto* let = std::get_if<ir::Let>(&node)) {
     values_->Set(let->var, values_->Value(let->value));
   } else if (const auto* decl = std::get_if<ir::VarDecl>(&node)) {
     values_->Set(decl->var, values_->Value(decl->init));
   } else if (const auto* vote = std::get_if<ir::Vote>(&node)) {
     values_->Set(vote->var, std::nullopt);
+  } else if (const auto* atomic = std::get_if<ir::AtomicElem>(&node)) {
+    const auto place = values_->PlaceOf(kernel_.views[atomic->dest]);
+    const auto value = values_->Value(atomic->value);
+    const auto before = place ? shared_->Update(*atomic, *place, value) : std::nullopt;
+    if (atomic->var) values_->Set(atomic->var, before);
+  } else if (const auto* store = std::get_if<ir::StoreElem>(&node)) {
+    const auto place = values_->PlaceOf(kernel_.views[store->dest]);
+    if (place) {
+      shared_->Store(*place, values_->Value(store->value));
+    } else {
+      shared_->Forget(kernel_.views[store->dest].storage);
+    }
   } else if (const auto* set = std::get_if<ir::Assign>(&node)) {
     values_->Set(set->var, values_->Value(set->value));
+  } else if (std::holds_alternative<ir::NamedBarrierSync>(node) ||
+             std::holds_alternative<ir::RawCpp>(node) ||
+             std::holds_alternative<ir::OpaqueCall>(node)) {
+    shared_->ForgetAll();
   }
-  return Flow::Next;
 }
 
 std::vector<size_t> TraceBuilder::PartnersOf(ir::ViewId src, ir::ViewId dst) const {
@@ -300,9 +332,11 @@ void TraceBuilder::AsyncOp(const ir::Op& op) {
   } else if (const auto* wait = std::get_if<ir::EventWait>(&node)) {
     Emit(StepKind::EventWait, op);
     trace_.steps.back().order = values_->Value(wait->order);
+    shared_->Wait(wait->event);
   } else if (const auto* trigger = std::get_if<ir::EventTrigger>(&node)) {
     Emit(StepKind::EventTrigger, op);
     trace_.steps.back().order = values_->Value(trigger->order);
+    shared_->Trigger(trigger->event);
   } else {
     const bool wait = std::holds_alternative<ir::FutureWait>(node);
     Emit(wait ? StepKind::FutureWait : StepKind::FutureMove, op);

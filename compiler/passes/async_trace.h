@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "passes/async_hand_over.h"
 #include "passes/async_launch.h"
 #include "passes/load_barriers.h"
 #include "passes/pass.h"
@@ -41,6 +42,10 @@ class Agents {
   // The agents that meet at a collective op of these views: where a view depends on the warpgroup
   // each has its own, else all threads of the scope together.
   std::vector<size_t> Partners(size_t agent, const ThreadSet& scope, bool own_warpgroup) const;
+  // Whether each element of a tile is a slot of its own: a few integers that are only accessed one
+  // by one, as threads hand them over. Else the slots of a tile are those of its array.
+  bool ElementsAreSlots(ir::StorageId tile) const { return element_slots_.contains(tile); }
+  int64_t SlotsOf(ir::StorageId tile) const;
 
  private:
   void Visit(const ir::Region& region, const ir::Op* role);
@@ -53,6 +58,7 @@ class Agents {
   std::unordered_map<const ir::Op*, size_t> index_;
   std::unordered_map<const ir::Op*, const ir::Op*> roles_;  // of each scope
   std::unordered_map<ir::VarId, std::vector<int>> values_;
+  std::unordered_map<ir::StorageId, int64_t> element_slots_;
   std::vector<Agent> agents_;
 };
 
@@ -124,7 +130,8 @@ class TraceBuilder {
         agents_(agents),
         elements_(elements),
         behind_barriers_(LoadsBehindBarriers(kernel)) {}
-  Trace Build(size_t agent, const Launch& launch);
+  // `told`: what traces of the last round handed over; what this one does is added to `tells`.
+  Trace Build(size_t agent, const Launch& launch, const HandOvers& told, HandOvers& tells);
 
  private:
   enum class Flow : uint8_t { Next, Break, Continue, Return };
@@ -142,6 +149,7 @@ class TraceBuilder {
   void AsyncOp(const ir::Op& op);
   void Load(const ir::Op& op, ir::ViewId src, ir::ViewId dst);
   std::vector<size_t> PartnersOf(ir::ViewId src, ir::ViewId dst) const;
+  void Follow(const ir::Op& op);
   TileUse Tile(const OpUses::ViewUse& use);
   const OpUses& UsesOf(const ir::Op& op);
   bool HasAsync(const ir::Op& op);     // in its regions
@@ -157,6 +165,7 @@ class TraceBuilder {
   size_t agent_ = 0;
   const Launch* launch_ = nullptr;
   std::optional<Evaluator> values_;
+  std::optional<KnownElements> shared_;
   Trace trace_;
   std::vector<ThreadSet> scope_;
   int blocks_ = 0, block_ = 0;

@@ -201,6 +201,9 @@ std::optional<size_t> CopyLowering::IssuePlace(const ir::Region& issue, const ir
       blocks |= touches(use.reads) || touches(use.writes);
       if (const auto* let = std::get_if<ir::Let>(&inner.node)) blocks |= used.contains(let->var);
       if (const auto* vote = std::get_if<ir::Vote>(&inner.node)) blocks |= used.contains(vote->var);
+      if (const auto* atomic = std::get_if<ir::AtomicElem>(&inner.node)) {
+        blocks |= used.contains(atomic->var);
+      }
       if (const auto* decl = std::get_if<ir::VarDecl>(&inner.node)) {
         blocks |= used.contains(decl->var);
       }

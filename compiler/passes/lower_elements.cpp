@@ -19,6 +19,10 @@ class ElementLowering {
         const ir::View view = kernel_.views[store->dest];
         const ir::ExprId index = LinearIndex(build_, view, view.start);
         op.Become(ir::MemStore{view.storage, index, store->value});
+      } else if (const auto* atomic = std::get_if<ir::AtomicElem>(&op.node)) {
+        const ir::View view = kernel_.views[atomic->dest];
+        const ir::ExprId index = LinearIndex(build_, view, view.start);
+        op.Become(ir::AtomicMem{atomic->var, atomic->how, view.storage, index, atomic->value});
       } else if (const auto* check = std::get_if<ir::Assert>(&op.node)) {
         kernel_.errors.push_back({op.loc, check->message});
         ir::If failed{build_.Not(check->condition), {}, {}};

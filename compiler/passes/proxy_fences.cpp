@@ -38,15 +38,7 @@ class FenceInsertion {
   ir::Region Rewrite(const ir::Region& region) {
     ir::Region out;
     for (const ir::Op& op : region.ops) {
-      const bool hands_over = std::holds_alternative<ir::CtaBarrier>(op.node) ||
-                              std::holds_alternative<ir::ClusterBarrier>(op.node) ||
-                              std::holds_alternative<ir::NamedBarrierSync>(op.node) ||
-                              std::holds_alternative<ir::NamedBarrierArrive>(op.node) ||
-                              std::holds_alternative<ir::NamedBarrierVote>(op.node) ||
-                              std::holds_alternative<ir::SyncWarp>(op.node) || IsArrival(op) ||
-                              std::holds_alternative<ir::TmaLoadBox>(op.node) ||
-                              std::holds_alternative<ir::TmaStoreBox>(op.node) ||
-                              std::holds_alternative<ir::WgmmaFence>(op.node);
+      const bool hands_over = HandsOver(op);
       if (hands_over && !state_.unfenced.empty()) {
         out.ops.push_back({op.loc, ir::FenceProxyAsync{}});
         state_.unfenced.clear();
@@ -71,8 +63,8 @@ class FenceInsertion {
       }
       out.ops.push_back(Inside(op));
       // A fence waits for the stores before it. What the program does next runs meanwhile, if the
-      // fence stands here and not in front of the MMA.
-      if (StoresOperand(op)) {
+      // fence stands here and not in front of the MMA; behind a loop that only stores it anew.
+      if (retries_ == 0 && (StoresOperand(op) || Retries(op))) {
         out.ops.push_back({op.loc, ir::FenceProxyAsync{}});
         state_.unfenced.clear();
       }
@@ -89,6 +81,29 @@ class FenceInsertion {
       const auto* store = std::get_if<ir::StMatrix>(&inner.node);
       return store != nullptr && read_by_mma_.contains(store->dst);
     });
+  }
+  // A `while` that stores an operand, maybe more than once, and hands nothing over in between.
+  bool Retries(const ir::Op& op) const {
+    if (!std::holds_alternative<ir::While>(op.node)) return false;
+    bool stores = false, hands_over = false;
+    ir::VisitRegions(op, [&](const ir::Region& body) {
+      ir::ForEachOp(body, [&](const ir::Op& inner) {
+        stores |= StoresOperand(inner);
+        hands_over |= HandsOver(inner);
+      });
+    });
+    return stores && !hands_over;
+  }
+  static bool HandsOver(const ir::Op& op) {
+    return std::holds_alternative<ir::CtaBarrier>(op.node) ||
+           std::holds_alternative<ir::ClusterBarrier>(op.node) ||
+           std::holds_alternative<ir::NamedBarrierSync>(op.node) ||
+           std::holds_alternative<ir::NamedBarrierArrive>(op.node) ||
+           std::holds_alternative<ir::NamedBarrierVote>(op.node) ||
+           std::holds_alternative<ir::SyncWarp>(op.node) || IsArrival(op) ||
+           std::holds_alternative<ir::TmaLoadBox>(op.node) ||
+           std::holds_alternative<ir::TmaStoreBox>(op.node) ||
+           std::holds_alternative<ir::WgmmaFence>(op.node);
   }
   // An arrival, or a branch that is one thread's arrival: the fence is every accessing thread's.
   static bool IsArrival(const ir::Op& op) {
@@ -141,6 +156,8 @@ class FenceInsertion {
       state_.Join(after_then);
       return changed;
     }
+    const bool retries = Retries(op);
+    retries_ += retries;
     ir::VisitRegions(changed, [&](ir::Region& body) {
       // A loop: what its end leaves unfenced, its start meets.
       const ir::Region original = body;
@@ -151,6 +168,7 @@ class FenceInsertion {
       } while (entry.Join(state_));
       state_ = entry;
     });
+    retries_ -= retries;
     return changed;
   }
 
@@ -159,6 +177,7 @@ class FenceInsertion {
   std::set<ir::StorageId> written_by_tma_;
   std::set<ir::StorageId> read_by_mma_;
   State state_;
+  int retries_ = 0;  // around here
 };
 
 }  // namespace

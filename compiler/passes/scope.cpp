@@ -146,6 +146,10 @@ void Dependence::Visit(const ir::Region& region) {
       Add(let->var, Of(let->value));
     } else if (const auto* vote = std::get_if<ir::Vote>(&op.node)) {
       Add(vote->var, kOnWarpgroup | (vote->threads == kWarpSize ? kOnWarp : 0u));
+    } else if (const auto* atomic = std::get_if<ir::AtomicElem>(&op.node)) {
+      if (atomic->var) Add(atomic->var, kOnWarpgroup | kOnWarp | kOnThread);
+    } else if (const auto* atomic = std::get_if<ir::AtomicMem>(&op.node)) {
+      if (atomic->var) Add(atomic->var, kOnWarpgroup | kOnWarp | kOnThread);
     } else if (const auto* vote = std::get_if<ir::NamedBarrierVote>(&op.node)) {
       Add(vote->var, kOnWarpgroup);
     } else if (const auto* decl = std::get_if<ir::VarDecl>(&op.node)) {

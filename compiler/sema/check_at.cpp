@@ -165,6 +165,7 @@ Value Checker::CheckElement(ast::ExprId id, const ast::MethodCall& node, const V
              always ? "is" : "can be", RangeText(args[i].value), i, base.type.extents[i].text);
     }
   }
+  if (file_.As<ast::NameRef>(node.base)) NoteElement(args, base.root, range);
   return element;
 }
 

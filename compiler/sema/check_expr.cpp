@@ -76,6 +76,7 @@ Value Checker::CheckNode(ast::ExprId id) {
   if (const auto* x = std::get_if<ast::MmaFill>(&node)) return CheckMmaFill(id, *x);
   if (const auto* x = std::get_if<ast::Mma>(&node)) return CheckMma(id, *x);
   if (const auto* x = std::get_if<ast::MmaLoad>(&node)) return CheckMmaLoad(id, *x);
+  if (const auto* x = std::get_if<ast::Atomic>(&node)) return CheckAtomic(id, *x);
   return ErrorValue();
 }
 

@@ -327,7 +327,7 @@ void Checker::AssumeHolds(ast::ExprId condition) {
 void Checker::CheckExprStmt(ast::StmtId, const ast::ExprStmt& node) {
   const Value& value = Check(node.expr);
   if (value.is_error() || value.type.kind == TypeKind::Void) return;
-  if (file_.As<ast::IncDec>(node.expr)) return;
+  if (file_.As<ast::IncDec>(node.expr) || file_.As<ast::Atomic>(node.expr)) return;
   const ast::ExprNode& expr = file_.exprs[node.expr].node;
   const auto* dma = std::get_if<ast::DmaCopy>(&expr);
   const auto* tma = std::get_if<ast::TmaCopy>(&expr);

@@ -232,6 +232,18 @@ class Checker {
   Value CheckMmaFill(ast::ExprId id, const ast::MmaFill& node);
   Value CheckMma(ast::ExprId id, const ast::Mma& node);
   Value CheckMmaLoad(ast::ExprId id, const ast::MmaLoad& node);
+
+  // ---- atomic operations (check_atomic.cpp) ----
+  struct ElementUse {  // of an element whose indices are constants
+    EntityId root;
+    std::vector<int64_t> index;
+    SourceRange range;
+  };
+  Value CheckAtomic(ast::ExprId id, const ast::Atomic& node);
+  bool CheckAtomicElement(ast::ExprId id, const Value& element, std::string_view op);
+  void NoteElement(const std::vector<Argument>& args, EntityId root, SourceRange range);
+  void CheckMixedAccesses(const ast::Function& function);
+  bool HasOneCta(const ast::Function& function) const;
   void CheckMmaStore(ast::StmtId id, const ast::MmaStore& node);
   std::optional<EntityId> CheckAccumulator(ast::ExprId id);
   std::optional<Type> CheckOperandA(ast::ExprId id);
@@ -319,6 +331,7 @@ class Checker {
   std::map<EntityId, SourceRange> odd_loads_;  // mma.load of other than 64 rows, not yet reported
   std::map<EntityId, ast::StmtId> fills_;      // accumulators by the fill that makes them
   std::map<EntityId, StorageInfo> events_;
+  std::vector<ElementUse> plain_uses_, atomic_uses_;  // of parameters
   std::vector<F64Warning> f64_warnings_;
   std::map<ast::StmtId, AccumulatorShape> shapes_;  // kept between walks, by the filling statement
   bool shapes_changed_ = false;

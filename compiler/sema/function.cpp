@@ -113,6 +113,8 @@ void Checker::Walk(const ast::Function& function, ast::FunctionId id) {
   fills_.clear();
   events_.clear();
   f64_warnings_.clear();
+  plain_uses_.clear();
+  atomic_uses_.clear();
   result_.params[id].clear();
   result_.dims[id].clear();
 
@@ -140,6 +142,7 @@ void Checker::FinishFunction(const ast::Function& function) {
     Report(diag::kinds::MmaRows, range, result_.entities[entity].type.extents[0].text)
         .Note({}, "an operand B is named in the MMA as the shared tile it is");
   }
+  CheckMixedAccesses(function);
   for (const Scopes::Violation& violation : scopes_.Violations()) {
     const Entity& outer = result_.entities[violation.outer];
     if (outer.type.kind == TypeKind::Error) continue;

@@ -52,7 +52,9 @@ Dependence Uniformity::Of(ast::ExprId id) const {
     return result;
   }
   ForEachOperand(node, [&](ast::ExprId operand) { result.Add(Of(operand)); });
-  if (IsLoad(id) && !IsReadOnly(id)) result.differs = kAnywhere;
+  // Each thread that executes an atomic operation finds another value.
+  const bool atomic = std::holds_alternative<ast::Atomic>(node);
+  if (atomic || (IsLoad(id) && !IsOneForAll(id))) result.differs = kAnywhere;
   return result;
 }
 
@@ -62,17 +64,25 @@ bool Uniformity::IsLoad(ast::ExprId id) const {
   return call && call->name.text == "at" && result_.types[id].kind == TypeKind::Scalar;
 }
 
-bool Uniformity::IsReadOnly(ast::ExprId id) const {
+// Whether what is loaded from one place is one value for all threads: of a parameter that is never
+// written, and of a shared tile, where accesses are ordered (what is not is a race, and found as
+// one).
+bool Uniformity::IsOneForAll(ast::ExprId id) const {
   for (;;) {
     if (const auto it = result_.refs.find(id); it != result_.refs.end()) {
       const Entity& entity = result_.entities[it->second];
       if (entity.kind == EntityKind::ShapedParam) return !entity.written;
+      if (entity.kind == EntityKind::Storage) {
+        return entity.type.storage == ast::StorageClass::Shared;
+      }
       if (entity.kind != EntityKind::View) return false;
       const auto alias = aliases_.find(it->second);
       if (alias == aliases_.end()) return false;
       id = alias->second;
     } else if (const auto* call = file_.As<ast::MethodCall>(id)) {
       id = call->base;
+    } else if (const auto* item = file_.As<ast::Index>(id)) {
+      id = item->base;
     } else {
       return false;
     }
@@ -232,7 +242,7 @@ bool Uniformity::DiffersInWarp(ast::ExprId id) const {
   const ast::ExprNode& node = file_.exprs[id].node;
   const bool made_of_parts = std::holds_alternative<ast::Binary>(node) ||
                              std::holds_alternative<ast::Unary>(node) ||
-                             (IsLoad(id) && IsReadOnly(id));
+                             (IsLoad(id) && IsOneForAll(id));
   if (!made_of_parts) return (Differs(Of(id)) & kBetweenLanes) != 0;
   bool differs = false;
   ForEachOperand(node, [&](ast::ExprId operand) { differs = differs || DiffersInWarp(operand); });

@@ -57,7 +57,7 @@ class Uniformity {
   Dependence OfEntity(EntityId id) const;
   Dependence Of(ast::ExprId id) const;
   bool IsLoad(ast::ExprId id) const;
-  bool IsReadOnly(ast::ExprId id) const;
+  bool IsOneForAll(ast::ExprId id) const;
 
   // ---- for the threads that execute here ----
   uint8_t Possible() const;

@@ -191,7 +191,9 @@ void Uniformity::VisitJump(ast::StmtId id, std::string_view word, bool leaves_fu
     if (is_loop && !leaves_function) break;
     if (controls_[i].kind != Control::Kind::InThreads) condition.Add(controls_[i].dependence);
   }
+  // Warps may leave a loop apart: it then is control that differs around what stands in it.
   uint8_t bits = Differs(condition) & ScopeMask();
+  if (!leaves_function) bits &= kBetweenLanes;
   for (const Control& control : controls_) {
     // The other threads would wait where an `inthreads` joins.
     const auto* narrowing = file_.As<ast::InThreads>(control.id);

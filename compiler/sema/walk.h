@@ -50,6 +50,8 @@ void ForEachOperand(const ast::ExprNode& node, Visit visit) {
     one(x->acc), one(x->a), one(x->b);
   } else if (const auto* x = std::get_if<ast::MmaLoad>(&node)) {
     one(x->source);
+  } else if (const auto* x = std::get_if<ast::Atomic>(&node)) {
+    one(x->element), one(x->value);
   }
 }
 

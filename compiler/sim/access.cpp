@@ -94,6 +94,20 @@ bool TrackRead(Warp& w, uint32_t lane, const Place& place, int32_t bytes) {
   return poisoned;
 }
 
+void TrackAtomic(Warp& w, uint32_t lane, const Place& place, int32_t bytes) {
+  AccessInfo access;
+  access.kind = Access::Atomic;
+  access.lane = lane;
+  Track(w, access, place, bytes);
+  if (place.global) return;
+  uint8_t* poison = w.cta->shared_poison.data() + place.shared_offset;
+  if (std::none_of(poison, poison + bytes, [](uint8_t p) { return p != 0; })) return;
+  w.cta->findings().Add(
+      diag::kinds::SimUninitialisedRead, w.cta->Loc(w), {}, "an atomic operation",
+      fmt::format("{}, on `{}`", LaneName(w, lane), w.cta->launch->NameOf(place.storage)));
+  std::fill(poison, poison + bytes, uint8_t{0});
+}
+
 void TrackWrite(Warp& w, uint32_t lane, const Place& place, const void* value, int32_t bytes,
                 bool poison) {
   const auto size = static_cast<size_t>(bytes);

@@ -182,6 +182,16 @@ class OpCompiler {
     flat.slot[1] = value;
     flat.index = op.storage.value;
   }
+  void Compile(const ir::AtomicMem& op) {
+    const uint32_t begin = exprs_.BeginOp();
+    const Slot index = exprs_.CompileAs(op.index, Elem::kS64);
+    const Slot value = exprs_.Compile(op.value);
+    FlatOp& flat = Add(Code::Atomic, begin);
+    flat.slot[0] = index;
+    flat.slot[1] = value;
+    flat.slot[2] = op.var ? program_.VarSlot(op.var) : kNoSlot;
+    flat.index = op.storage.value;
+  }
   void Compile(const ir::StoreVec& op) {
     CHOREO_CHECK(!IsLocal(op.storage), "a vector store to a local array");
     const uint32_t begin = exprs_.BeginOp();

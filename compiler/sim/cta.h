@@ -126,10 +126,9 @@ struct Cluster {
   const Cta& Of(uint32_t cta) const { return ctas[cta - first_id()]; }
 };
 
-// Executes all warps of the cluster whose first CTA is `id`, at `index`, to their end (or to a
-// deadlock, which sets launch.stop).
-void RunCluster(Execution& launch, uint32_t id, std::array<int32_t, 3> index,
-                const RegFile& registers);
+// Executes all clusters of the grid to their end (or to a deadlock, which sets launch.stop): one
+// after the other, or several together where they meet in atomic operations. How many CTAs ran.
+uint64_t RunGrid(Execution& launch, const RegFile& registers);
 
 // ---- the parts of the machine, by file ----
 
@@ -143,6 +142,7 @@ uint32_t CheckPoison(Warp& w, Slot slot, uint32_t lanes, std::string_view what);
 void ReportDivisionByZero(Warp& w, uint32_t lanes);
 InstrFn LoadFn(ir::StorageKind kind, Elem elem);
 void ExecMemStore(Warp& w, const FlatOp& op);
+void ExecAtomic(Warp& w, const FlatOp& op);
 void ExecStoreVec(Warp& w, const FlatOp& op);
 void ExecCopyVec(Warp& w, const FlatOp& op);
 
@@ -204,6 +204,8 @@ Place Locate(Warp& w, ir::StorageId storage, int64_t index, int32_t bytes);
 bool CheckAligned(Warp& w, const Place& place, int32_t bytes);
 // Records and checks a read; whether any byte is poison.
 bool TrackRead(Warp& w, uint32_t lane, const Place& place, int32_t bytes);
+// Records and checks an atomic access; what it finds must have been written.
+void TrackAtomic(Warp& w, uint32_t lane, const Place& place, int32_t bytes);
 // Records and checks a write of `value`, then writes it.
 void TrackWrite(Warp& w, uint32_t lane, const Place& place, const void* value, int32_t bytes,
                 bool poison);

@@ -1,5 +1,8 @@
 // Loads, stores and copies through registers.
+#include <algorithm>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 
 #include "sim/cta.h"
 #include "sim/numeric.h"
@@ -80,6 +83,44 @@ void ExecMemStore(Warp& w, const FlatOp& op) {
     EncodeElement(w, storage.elem, op.slot[1], l, value);
     TrackWrite(w, l, place, value, bytes, ((poison >> l) & 1u) != 0);
   }
+}
+
+void ExecAtomic(Warp& w, const FlatOp& op) {
+  const auto& node = std::get<ir::AtomicMem>(*op.node);
+  const int64_t* index = w.regs.At<int64_t>(op.slot[0]);
+  uint32_t lanes = w.active & ~CheckPoison(w, op.slot[0], w.active, "an address");
+  lanes &= ~CheckPoison(w, op.slot[1], lanes, "the value of an atomic operation");
+  // Which lane comes first is not said.
+  const auto first = static_cast<uint32_t>(
+      w.cta->launch->options.schedule_seed == 0 ? 0 : w.cta->cluster->random() % kLanes);
+  DispatchElem(w.cta->launch->kernel->storages[node.storage].elem, [&]<Elem E>() {
+    using T = ElemTraits<E>;
+    using Reg = typename T::Reg;
+    if constexpr (std::is_integral_v<Reg>) {
+      for (uint32_t i = 0; i < kLanes; ++i) {
+        const uint32_t l = (first + i) % kLanes;
+        if (((lanes >> l) & 1u) == 0) continue;
+        const Place place = Locate(w, node.storage, index[l], T::kBytes);
+        if (place.data == nullptr) {  // reported; a loop over tasks finds no more of them
+          constexpr auto kNoTask = static_cast<Reg>(std::numeric_limits<int32_t>::max());
+          if (op.slot[2] != kNoSlot) w.regs.At<Reg>(op.slot[2])[l] = kNoTask;
+          continue;
+        }
+        TrackAtomic(w, l, place, T::kBytes);
+        const Reg before = T::Load(place.data);
+        const Reg value = w.regs.At<Reg>(op.slot[1])[l];
+        using Wide = std::make_unsigned_t<Reg>;
+        const Reg sum = static_cast<Reg>(static_cast<Wide>(before) + static_cast<Wide>(value));
+        T::Store(place.data, node.how == ir::AtomicKind::Add   ? sum
+                             : node.how == ir::AtomicKind::Max ? std::max(before, value)
+                                                               : std::min(before, value));
+        if (op.slot[2] != kNoSlot) w.regs.At<Reg>(op.slot[2])[l] = before;
+      }
+    } else {
+      CHOREO_UNREACHABLE("an atomic operation on floats");
+    }
+  });
+  if (op.slot[2] != kNoSlot) w.regs.poison[op.slot[2]] = ~lanes;
 }
 
 void ExecStoreVec(Warp& w, const FlatOp& op) {

@@ -223,6 +223,9 @@ bool Execute(Warp& w, const FlatOp& op) {
     case Code::MemStore:
       ExecMemStore(w, op);
       return true;
+    case Code::Atomic:
+      ExecAtomic(w, op);
+      return true;
     case Code::StoreVec:
       ExecStoreVec(w, op);
       return true;

@@ -7,6 +7,7 @@
 namespace choreo::sim {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -293,6 +294,82 @@ params { name="x" elem=f32 shaped=true storage=$x; name="y" elem=f32 shaped=true
   EXPECT_EQ(y[8], 1.0f);
   EXPECT_EQ(static_cast<float>(h[3]), 1.0f);
   EXPECT_EQ(static_cast<float>(h[4]), 1.015625f);
+}
+
+const char* const kCounterTables = R"(
+vars { %i type=s32 kind=loop; %old type=s32 kind=let; }
+storages {
+  $out kind=param elem=s32 dims=[64] param_index=0 strides=[1:s64];
+  $s kind=shared elem=s32 dims=[64] swizzle=0 byte_offset=0 tile_bytes=256;
+}
+params { name="out" elem=s32 shaped=true written=true storage=$out; })";
+
+std::vector<std::string> CounterKinds(const std::string& body, std::vector<int32_t>& out,
+                                      int ctas = 2, uint64_t seed = 0) {
+  out.assign(64, 0);
+  RunOptions options;
+  options.schedule_seed = seed;
+  const std::string host =
+      fmt::format("grid=[{}:s64, none, none] threads=64 shared_bytes=256", ctas);
+  return Kinds(RunKernel(ReadKernel(LoweredText(kCounterTables, host, body)), options,
+                         row_major(out.data(), 64)));
+}
+
+TEST(MachineTest, AtomicOperationsDoNotRaceWithEachOther) {
+  for (uint64_t seed = 0; seed < 4; ++seed) {
+    std::vector<int32_t> out;
+    EXPECT_THAT(CounterKinds(R"(
+      atomic var=%old how=add storage=$out index=0:s64 value=1 loc(2:1)
+      if condition=(%old < 32) loc(3:1) then_body {
+        atomic how=max storage=$out index=1:s64 value=%old loc(3:2)
+        atomic how=min storage=$out index=2:s64 value=(- %old) loc(3:3)
+      })",
+                             out, 2, seed),
+                IsEmpty());
+    EXPECT_EQ(out[0], 128);
+    EXPECT_EQ(out[1], 31);
+    EXPECT_EQ(out[2], -31);
+  }
+}
+
+TEST(MachineTest, AtomicOperationsRaceWithOrdinaryAccesses) {
+  std::vector<int32_t> out;
+  const std::string atomic = "atomic how=add storage=$out index=0:s64 value=1 loc(2:1)\n";
+  const std::string write =
+      "if condition=(tid() == 0) loc(3:1) then_body { st storage=$out index=0:s64 value=7 loc(3:2) "
+      "}\n";
+  EXPECT_THAT(CounterKinds(atomic + "barrier.cta loc(2:2)\n" + write, out, 1), IsEmpty());
+  EXPECT_THAT(CounterKinds(write + "barrier.cta loc(2:2)\n" + atomic, out, 1), IsEmpty());
+  EXPECT_THAT(CounterKinds(atomic + write, out, 1), Contains("SimRace 3:2 2:1"));
+  // Another CTA is ordered by nothing.
+  EXPECT_THAT(CounterKinds(atomic + "barrier.cta loc(2:2)\n" + write, out, 2),
+              testing::AnyOf(Contains("SimRace 3:2 2:1"), Contains("SimRace 2:1 3:2")));
+  // Also where an atomic operation of its own CTA stands between.
+  EXPECT_THAT(CounterKinds(write + "barrier.cta loc(2:2)\n" + atomic, out, 2),
+              testing::AnyOf(Contains("SimRace 3:2 2:1"), Contains("SimRace 2:1 3:2")));
+  const std::string read =
+      "if condition=(tid() == 40) loc(4:1) then_body { st storage=$out index=1:s64 "
+      "value=$out[0:s64] loc(4:2) }\n";
+  EXPECT_THAT(CounterKinds(atomic + read, out, 1), Contains("SimRace 4:2 2:1"));
+  EXPECT_THAT(CounterKinds(atomic + "barrier.cta loc(2:2)\n" + read, out, 1), IsEmpty());
+}
+
+TEST(MachineTest, AtomicOperationsNeedWrittenSharedMemory) {
+  std::vector<int32_t> out;
+  const std::string atomic = "atomic how=add storage=$s index=3 value=1 loc(2:1)\n";
+  EXPECT_THAT(CounterKinds(atomic, out, 1), ElementsAre("SimUninitialisedRead 2:1 0:0"));
+  EXPECT_THAT(CounterKinds("if condition=(tid() == 0) loc(1:1) then_body { st storage=$s index=3 "
+                           "value=0 loc(1:2) }\nbarrier.cta loc(1:3)\n" +
+                               atomic,
+                           out, 1),
+              IsEmpty());
+  // A loop over tasks ends there: what is found is no task.
+  EXPECT_THAT(CounterKinds("atomic var=%old how=add storage=$out index=s64((64 + ctaid.x())) "
+                           "value=1 loc(2:1)\nif condition=(%old < 1000) loc(3:1) then_body { st "
+                           "storage=$out index=0:s64 value=1 loc(3:2) }",
+                           out, 1),
+              ElementsAre("SimOutOfBounds 2:1 0:0"));
+  EXPECT_EQ(out[0], 0);
 }
 
 }  // namespace

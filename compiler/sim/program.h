@@ -46,6 +46,7 @@ enum class Code : uint8_t {
   Decl,
   RoleBegin,
   MemStore,
+  Atomic,  // slot[0]: the index; slot[1]: the value; slot[2]: the result, or none
   StoreVec,
   CopyVec,
   CpAsync,

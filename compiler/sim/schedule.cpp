@@ -1,6 +1,8 @@
 // The agents of a cluster, warps and TMA engines of its CTAs, in turn or at random.
+#include <algorithm>
 #include <array>
 #include <deque>
+#include <memory>
 
 #include "sim/cta.h"
 #include "support/check.h"
@@ -184,28 +186,99 @@ class Timelines {
   std::deque<Timeline> timelines_;
 };
 
+// A cluster from its first step to its end. Never moves: its CTAs point into it.
+class ClusterRun {
+ public:
+  ClusterRun(Execution& launch, uint32_t id, std::array<int32_t, 3> index, const RegFile& registers)
+      : launch_(launch), timelines_(launch, Init(launch, id, index, registers)) {}
+  ClusterRun(const ClusterRun&) = delete;
+  ClusterRun& operator=(const ClusterRun&) = delete;
+
+  bool Step() { return sim::Step(cluster_); }  // false: all its warps have exited
+  void Finish() {
+    if (!launch_.stop) {
+      for (Cta& cta : cluster_.ctas) {
+        CheckLoadsAtEnd(cta);
+        CheckVisitsAtEnd(cta);
+      }
+      cluster_.multicasts.CheckCounts(cluster_);
+    }
+    timelines_.Finish();
+    for (Cta& cta : cluster_.ctas) cta.shadow.FreeAll(launch_.records);
+  }
+
+ private:
+  Cluster& Init(Execution& launch, uint32_t id, std::array<int32_t, 3> index,
+                const RegFile& registers) {
+    for (int32_t rank = 0; rank < launch.kernel->host.cluster; ++rank) {
+      InitCta(cluster_, launch, id + static_cast<uint32_t>(rank),
+              {index[0] + rank, index[1], index[2]}, registers);
+    }
+    cluster_.random.seed(launch.options.schedule_seed * 0x9e3779b97f4a7c15ull + id);
+    return cluster_;
+  }
+
+  Execution& launch_;
+  Cluster cluster_;
+  Timelines timelines_;
+};
+
+// What clusters find in memory depends on each other's progress only through atomic operations.
+bool ClustersMeet(const Execution& launch) {
+  const auto& ops = launch.program->ops;
+  return std::any_of(ops.begin(), ops.end(), [&](const FlatOp& op) {
+    return op.code == Code::Atomic &&
+           launch.kernel->storages[ir::StorageId(op.index)].kind == ir::StorageKind::Param;
+  });
+}
+
+// Which of the clusters that run together makes the next step.
+class Turns {
+ public:
+  explicit Turns(uint64_t seed) : seed_(seed), random_(seed) {}
+  size_t Next(size_t running) {
+    if (seed_ == 0) return ++at_ % running;
+    // Fair, in bursts, or one as long as it lasts: other clusters then find nothing left to do.
+    constexpr uint64_t kOf = 64;
+    constexpr uint64_t kStays[] = {0, kOf - 2, kOf};
+    if (random_() % kOf >= kStays[seed_ % 3]) at_ = random_();
+    return at_ % running;
+  }
+
+ private:
+  uint64_t seed_;
+  std::mt19937_64 random_;
+  size_t at_ = 0;
+};
+
 }  // namespace
 
-void RunCluster(Execution& launch, uint32_t id, std::array<int32_t, 3> index,
-                const RegFile& registers) {
-  Cluster cluster;
-  for (int32_t rank = 0; rank < launch.kernel->host.cluster; ++rank) {
-    InitCta(cluster, launch, id + static_cast<uint32_t>(rank),
-            {index[0] + rank, index[1], index[2]}, registers);
-  }
-  cluster.random.seed(launch.options.schedule_seed * 0x9e3779b97f4a7c15ull + id);
-  Timelines timelines(launch, cluster);
-  while (!launch.stop && Step(cluster)) {
-  }
-  if (!launch.stop) {
-    for (Cta& cta : cluster.ctas) {
-      CheckLoadsAtEnd(cta);
-      CheckVisitsAtEnd(cta);
+uint64_t RunGrid(Execution& launch, const RegFile& registers) {
+  constexpr size_t kMostTogether = 8;
+  const size_t together = ClustersMeet(launch) ? kMostTogether : 1;
+  const int32_t width = launch.kernel->host.cluster;
+  const auto [columns, rows, planes] = launch.grid;
+  const int64_t across = (columns + width - 1) / width;
+  const int64_t total = across * rows * planes;
+  std::vector<std::unique_ptr<ClusterRun>> running;
+  Turns turns(launch.options.schedule_seed);
+  int64_t begun = 0;
+  while (!launch.stop && (begun < total || !running.empty())) {
+    while (running.size() < together && begun < total) {
+      const int64_t x = begun % across * width, y = begun / across;
+      const std::array<int32_t, 3> index{static_cast<int32_t>(x), static_cast<int32_t>(y % rows),
+                                         static_cast<int32_t>(y / rows)};
+      running.push_back(std::make_unique<ClusterRun>(launch, static_cast<uint32_t>(begun * width),
+                                                     index, registers));
+      ++begun;
     }
-    cluster.multicasts.CheckCounts(cluster);
+    const size_t next = turns.Next(running.size());
+    if (running[next]->Step() && !launch.stop) continue;
+    running[next]->Finish();
+    running.erase(running.begin() + static_cast<std::ptrdiff_t>(next));
   }
-  timelines.Finish();
-  for (Cta& cta : cluster.ctas) cta.shadow.FreeAll(launch.records);
+  for (const auto& run : running) run->Finish();
+  return static_cast<uint64_t>(begun * width);
 }
 
 }  // namespace choreo::sim

@@ -69,7 +69,10 @@ std::string AgentName(const Warp& w, const AccessInfo& access) {
   return ThroughAsyncProxy(access.kind) ? "TMA for " + lane : lane;
 }
 
-std::string_view Verb(Access kind) { return IsWrite(kind) ? "write" : "read"; }
+std::string_view Verb(Access kind) {
+  if (kind == Access::Atomic) return "atomic update";
+  return IsWrite(kind) ? "write" : "read";
+}
 
 void Report(Warp& w, const AccessInfo& access, const Record& record, Order order,
             std::string_view storage) {
@@ -127,7 +130,7 @@ bool OwnWrite(RecordPool& pool, uint32_t head, const Warp& w, uint32_t lane, uin
 bool Harmless(RecordPool& pool, uint32_t head, const Warp& w, const AccessInfo& access,
               const Record& record, Order order, uint16_t common) {
   if (order == Order::Ordered) return true;
-  if (order != Order::Unordered) return false;
+  if (order != Order::Unordered || record.kind == Access::Atomic) return false;
   if (access.kind == Access::Write) return access.silent && !IsAsync(record.kind);
   if (access.kind != Access::Read) return false;
   bool own_silent = false;
@@ -161,12 +164,15 @@ void CheckCell(Warp& w, const AccessInfo& access, uint32_t& head, uint16_t bytes
     Record& record = pool[*link];
     const auto common = static_cast<uint16_t>(record.bytes & bytes);
     bool superseded = false;
-    if (common != 0 && (write || IsWrite(record.kind))) {
+    const bool atomic = access.kind == Access::Atomic;
+    const bool both_atomic = atomic && record.kind == Access::Atomic;
+    if (common != 0 && !both_atomic && (write || IsWrite(record.kind))) {
       const Order order = OrderOf(w, access, record);
       if (!Harmless(pool, head, w, access, record, order, common)) {
         Report(w, access, record, order, storage);
       }
-      superseded = write && order == Order::Ordered;
+      // Other atomic accesses come without an order: they are compared with what was before, too.
+      superseded = write && !atomic && order == Order::Ordered;
     } else if (common != 0 && SameAgent(record, mine)) {
       if (!async && record.epoch == mine.epoch && record.bytes == bytes) {
         record.lanes |= mine.lanes;

@@ -18,6 +18,7 @@ struct Warp;
 enum class Access : uint8_t {
   Read,
   Write,
+  Atomic,        // read and written in one step: not against each other
   CopyInFlight,  // written by a cp.async that was not waited for
   LoadInFlight,  // written by a TMA load that has not landed
   AsyncRead,     // by the tensor core or a TMA store, or of global memory by a TMA load

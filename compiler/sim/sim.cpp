@@ -58,17 +58,7 @@ Report RunCompiled(const ir::Module& module, const CompiledKernel& compiled,
   RegFile registers = compiled.body.initial;
   CopyVariables(kernel, compiled.host, bound, compiled.body, registers);
 
-  const int64_t planes = bound.empty ? 0 : bound.grid[2];
-  for (int64_t z = 0; z < planes && !launch.stop; ++z) {
-    for (int64_t y = 0; y < bound.grid[1] && !launch.stop; ++y) {
-      for (int64_t x = 0; x < bound.grid[0] && !launch.stop; x += kernel.host.cluster) {
-        const std::array<int32_t, 3> index{static_cast<int32_t>(x), static_cast<int32_t>(y),
-                                           static_cast<int32_t>(z)};
-        RunCluster(launch, static_cast<uint32_t>(report.ctas), index, registers);
-        report.ctas += static_cast<uint64_t>(kernel.host.cluster);
-      }
-    }
-  }
+  if (!bound.empty) report.ctas = RunGrid(launch, registers);
   // What did not come to its end stores less.
   if (!launch.stop && launch.error_code == 0) launch.coverage.Finish(launch);
   if (launch.error_code != 0) {

@@ -128,6 +128,7 @@ class TileCta {
   void Exec(const ir::Decl& op, Threads threads, int scope);
   void Exec(const ir::FragSet& op, Threads threads, int scope);
   void Exec(const ir::StoreElem& op, Threads threads, int scope);
+  void Exec(const ir::AtomicElem& op, Threads threads, int scope);
   void Exec(const ir::Apply& op, Threads threads, int scope);
   void Exec(const ir::CopySync& op, Threads threads, int scope);
   void Exec(const ir::CopyAsync& op, Threads threads, int scope);

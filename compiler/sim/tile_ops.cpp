@@ -88,6 +88,24 @@ void TileCta::Exec(const ir::StoreElem& op, Threads threads, int) {
   }
 }
 
+void TileCta::Exec(const ir::AtomicElem& op, Threads threads, int) {
+  const Elem elem = StorageOf(kernel_.views[op.dest].storage).elem;
+  std::vector<Value> values;
+  for (const int t : threads) values.push_back(Eval(op.value, t));
+  for (size_t i = 0; i < threads.size(); ++i) {
+    uint8_t* at = Single(op.dest, threads[i]);
+    const Value before = at == nullptr ? Value{} : LoadValue(elem, at);
+    const Value args[2] = {before, values[i]};
+    const auto after =
+        op.how == ir::AtomicKind::Add
+            ? EvalBinary(ir::BinaryOp::Add, elem, before, values[i])
+            : EvalCall(op.how == ir::AtomicKind::Max ? ir::Intrinsic::Max : ir::Intrinsic::Min,
+                       elem, args);
+    if (at != nullptr) StoreValue(elem, at, *after);
+    if (op.var) Var(op.var, threads[i]) = before;
+  }
+}
+
 void TileCta::Exec(const ir::Apply& op, Threads threads, int scope) {
   std::vector<char> active(static_cast<size_t>(threads_), 0);
   for (const int t : threads) active[static_cast<size_t>(t)] = 1;

@@ -90,6 +90,8 @@ class TilePlanner {
         Add(let->var, Of(let->value));
       } else if (const auto* vote = std::get_if<ir::Vote>(&op.node)) {
         Add(vote->var, vote->threads == kGroupThreads ? kOnGroup : kOnThread);
+      } else if (const auto* atomic = std::get_if<ir::AtomicElem>(&op.node)) {
+        if (atomic->var) Add(atomic->var, kOnGroup | kOnThread);
       } else if (const auto* decl = std::get_if<ir::VarDecl>(&op.node)) {
         declared_at_[decl->var.value] = conditions_.size();
         Add(decl->var, Of(decl->init));

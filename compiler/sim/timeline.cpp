@@ -12,6 +12,7 @@ constexpr uint32_t kPartitions = 4;
 uint64_t IssueCost(const FlatOp& op) {
   switch (op.code) {
     case Code::MemStore:
+    case Code::Atomic:
     case Code::StoreVec:
     case Code::CopyVec:
     case Code::CpAsync:
@@ -56,6 +57,7 @@ Timeline::Timeline(const ir::Module& module, Cta& cta, Trace& trace)
           break;
       }
     }
+    if (op.code == Code::Atomic && op.slot[2] != kNoSlot) cost.latency = Cycles::kGlobalLatency;
   }
   trace_ = {};
   trace_.kernel = cta.launch->kernel->name;

@@ -6,8 +6,10 @@
 #include <limits>
 #include <map>
 #include <regex>
+#include <set>
 
 #include "differential.h"
+#include "ir/walk.h"
 
 namespace choreo {
 namespace {
@@ -145,6 +147,11 @@ std::vector<RunLine> RunLines() {
 }
 
 std::vector<Argument> MakeArguments(const ir::Kernel& kernel, const RunLine& run) {
+  std::set<ir::StorageId> counters;
+  ir::ForEachOp(kernel.body, [&](const ir::Op& op) {
+    const auto* atomic = std::get_if<ir::AtomicElem>(&op.node);
+    if (atomic != nullptr) counters.insert(kernel.views[atomic->dest].storage);
+  });
   std::vector<Argument> arguments;
   for (const ir::Param& param : kernel.params) {
     if (!param.shaped) {
@@ -159,7 +166,10 @@ std::vector<Argument> MakeArguments(const ir::Kernel& kernel, const RunLine& run
       extents.push_back(constant != nullptr ? constant->value
                                             : run.values.at(kernel.vars[name->var].name));
     }
-    arguments.push_back(MakeTensor(storage.elem, extents, arguments.size()));
+    Tensor tensor = MakeTensor(storage.elem, extents, arguments.size());
+    // Counters start at zero.
+    if (counters.contains(param.storage)) std::fill(tensor.bytes.begin(), tensor.bytes.end(), 0);
+    arguments.push_back(std::move(tensor));
   }
   return arguments;
 }

@@ -3,6 +3,7 @@
 // Needs only cuda.h, cuda_bf16.h, cuda_fp16.h and cstdint.
 #pragma once
 
+#include "choreo/device/atomic.h"
 #include "choreo/device/convert.h"
 #include "choreo/device/error_word.h"
 #include "choreo/device/fragment.h"
