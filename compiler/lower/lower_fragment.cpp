@@ -94,7 +94,8 @@ ir::ExprId Lowering::AnyOf(ast::ExprId id, const ast::AnyOf& node) {
   }
   std::vector<ir::Op>* const outer = std::exchange(out_, &op.body.ops);
   const ir::ExprId holds = Condition(node.condition);
-  Emit(ir::Assign{mine, build_.Bin(ir::BinaryOp::Or, build_.Var(mine), holds)});
+  // In this order nothing depends on what was found before: no branch.
+  Emit(ir::Assign{mine, build_.Bin(ir::BinaryOp::Or, holds, build_.Var(mine))});
   out_ = outer;
   Emit(std::move(op));
   const ir::VarId all = build_.NewVar("any_of", Elem::kBool, ir::VarKind::Let, loc_);
