@@ -39,7 +39,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"__to<unsigned long long>(a)", "__to<u64>(a)"},
         Case{"__max(a, __exp2f(b))", "__max(a, __exp2f(b))"},
         Case{"any_of({i} in m.span, m.at(i) > 8.0f)", "any_of({i} in m.span, (m.at(i) > 8:f32))"},
-        Case{"any_of.warp({i, j} in m.span, true)", "any_of.warp({i, j} in m.span, true)"}));
+        Case{"any_of.warp({i, j} in m.span, true)", "any_of.warp({i, j} in m.span, true)"},
+        Case{"any_of.parts({i} in l.span, true)", "any_of.parts({i} in l.span, true)"},
+        Case{"any_of.warp.parts({i} in l.span, true)", "any_of.warp.parts({i} in l.span, true)"},
+        Case{"any_of.parts.warp({i} in l.span, true)", "any_of.warp.parts({i} in l.span, true)"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Views, Expressions,
