@@ -3,8 +3,8 @@
 
   mutants.py TEST CHOREO KERNELS FOLDER
 
-TEST names a kernel (`KERNEL: attention/v4_nonpersistent_fa.co`, below KERNELS), a shape (`SHAPE: B=1,…`) and lines of
-its source: `LINE store: tma.copy o_buf` makes `{store}` the number of the one line that begins with this text, of
+TEST names a kernel (`KERNEL: attention/v4_nonpersistent_fa.co`, below KERNELS; `OPTIONS: -D…` and `NAME: f` if it
+has several functions), a shape (`SHAPE: B=1,…`) and lines of its source: `LINE store: tma.copy o_buf` makes `{store}` the number of the one line that begins with this text, of
 the second one with `LINE store 2: …`. Then come mutants, each with a name, edits and, if it is BAD, expectations:
 
   BAD the fence is missing                 GOOD two fences
@@ -31,7 +31,7 @@ class Mutant:
 
 class Test:
     def __init__(self, path, kernels):
-        self.lines, self.mutants = {}, []
+        self.lines, self.mutants, self.options, self.name = {}, [], [], []
         for line in path.read_text().splitlines():
             self.read(line, kernels)
 
@@ -41,6 +41,10 @@ class Test:
             self.kernel = kernels / rest.strip()
         elif head == "SHAPE:":
             self.shape = rest.strip()
+        elif head == "OPTIONS:":
+            self.options = rest.split()
+        elif head == "NAME:":
+            self.name = ["--kernel", rest.strip()]
         elif head == "LINE":
             self.find_line(rest)
         elif head in ("BAD", "GOOD"):
@@ -86,8 +90,8 @@ class Runner:
         return done.returncode, done.stdout + done.stderr
 
     def lowered(self):
-        status, out = self.run("compile", str(self.test.kernel), "--emit=lowered", "-o",
-                               str(self.folder / "kernel.ir"))
+        status, out = self.run("compile", str(self.test.kernel), *self.test.options,
+                               "--emit=lowered", "-o", str(self.folder / "kernel.ir"))
         if status != 0:
             raise SystemExit(out)
         return (self.folder / "kernel.ir").read_text()
@@ -97,7 +101,7 @@ class Runner:
         file = self.folder / "mutant.ir"
         file.write_text(ir)
         status, out = self.run("run", "--from=lowered", str(file), "--schedules", "3", "--shape",
-                               self.test.shape)
+                               self.test.shape, *self.test.name)
         return status, out, re.findall(r"hash [0-9a-f]+", out)
 
 
