@@ -27,6 +27,7 @@ TABLE = {b.name: b for b in (
     Backend("v4", "v4 futures", "v4_nonpersistent_fa", True),
     Backend("v3", "v3 persistent", "v3_fa3_overlap", True),
     Backend("v5", "v5 wide tiles", "v5_wide_lazy", True),
+    Backend("v5l", "v5 by length", "v5_by_length", False, usual=False),
     Backend("fa3", "FlashAttention-3", "", True, "fa3.txt"),
     Backend("cudnn", "cuDNN SDPA", "", True, "pytorch.txt"),
     Backend("fa2", "FlashAttention-2", "", False, "pytorch.txt", usual=False),

@@ -188,8 +188,13 @@ void TokenStream::Include(const Line& line) {
       name += rest[i].text;
     }
   }
-  if (!IsTileHeader(name)) {
+  const bool is_program = IsProgram(name);
+  if (!IsTileHeader(name) && (!is_program || in_tile_function_)) {
     if (in_tile_function_) state_.diags.Emit(kinds::IncludeInTileFunction, line.range());
+    return;
+  }
+  if (is_program && !frames_.back().is_program) {  // the host compiler reads this line too
+    state_.diags.Emit(kinds::TileFunctionInHeader, line.range());
     return;
   }
   if (frames_.size() > kMaxIncludeDepth) {
@@ -200,7 +205,16 @@ void TokenStream::Include(const Line& line) {
     return state_.Stop(line.range(), fmt::format("{} includes", kMaxIncludes));
   }
   const FileId file = includes_.Open(name, angled, line.range());
-  if (file.valid() && once_.count(file.value) == 0) Enter(file);
+  if (!file.valid()) return;
+  SourceRange program_line = frames_.back().program_line;
+  if (is_program && in_main_file()) {
+    program_line = line.range();
+    program_lines_.push_back(program_line);
+  }
+  if (once_.count(file.value) != 0) return;
+  Enter(file);
+  frames_.back().is_program = is_program;
+  frames_.back().program_line = program_line;
 }
 
 }  // namespace choreo::lex

@@ -17,6 +17,7 @@ class HostScope {
   // A tile function stood here: what follows starts a new declaration.
   void EndDeclaration();
 
+  bool in_namespace() const { return !braces_.empty(); }
   // Why no tile function may start at this place, or nothing.
   std::string_view Objection() const;
 

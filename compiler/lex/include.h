@@ -1,4 +1,4 @@
-// Finding and reading the `.co.h` files that a file includes. Each file is read once.
+// Finding and reading the `.co.h` and `.co` files that a file includes. Each file is read once.
 #pragma once
 
 #include <string>
@@ -13,6 +13,8 @@ namespace choreo::lex {
 
 // Whether an include is expanded on the Croqtile side; all others belong to the host compiler.
 inline bool IsTileHeader(std::string_view name) { return name.ends_with(".co.h"); }
+// Whether an include takes the tile functions of another program.
+inline bool IsProgram(std::string_view name) { return name.ends_with(".co"); }
 
 class IncludeFiles {
  public:

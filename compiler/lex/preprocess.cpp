@@ -1,5 +1,6 @@
 #include "lex/preprocess.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -54,19 +55,37 @@ class Cutter {
     while (true) {
       const PpToken token = expander_.NextUnexpanded();
       if (token.kind == TokenKind::EndOfFile) break;
-      if (stream_.in_main_file()) {
+      if (stream_.in_main_file() || stream_.included_program().valid()) {
         HostToken(token);
       } else {
         HeaderToken(token);
       }
     }
     AddHost(static_cast<uint32_t>(sources_.Text(unit_.file).size()));
-    if (unit_.functions.empty() && diags_.error_count() == errors_before_) NoTileFunction();
+    if (diags_.error_count() == errors_before_) CheckFunctions();
     if (included != nullptr) *included = stream_.includes().names();
     return std::move(unit_);
   }
 
  private:
+  // The host text that the last token stands in. That of an included program is followed, but does
+  // not become part of this one.
+  HostScope& Scope() {
+    const SourceRange line = stream_.included_program();
+    if (!line.valid()) return scope_;
+    if (!(line == program_line_)) program_scope_ = {};
+    program_line_ = line;
+    return program_scope_;
+  }
+
+  std::string_view Objection() {
+    const HostScope& scope = Scope();
+    const std::string_view objection = scope.Objection();
+    if (!objection.empty() || &scope == &scope_) return objection;
+    if (scope.in_namespace()) return "in a namespace of a program that another one includes";
+    return scope_.Objection();
+  }
+
   // A token of host text, or the start of a tile function.
   void HostToken(const PpToken& token) {
     if (token.kind == TokenKind::Identifier) {
@@ -75,7 +94,7 @@ class Cutter {
         return Region(token, std::nullopt);
       }
     }
-    if (!scope_.Feed(token) && MayComplainOfBrace()) {
+    if (!Scope().Feed(token) && stream_.in_main_file() && MayComplainOfBrace()) {
       diags_.Emit(kinds::UnmatchedBrace, token.range)
           .Note(last_end_, "the tile function before it ends here");
     }
@@ -101,7 +120,8 @@ class Cutter {
   // that one macro use expands to. `start` is its first token, `first` the `__co__`, if it was read
   // already.
   void Region(const PpToken& start, std::optional<PpToken> first) {
-    const std::string_view objection = scope_.Objection();
+    const std::string_view objection = Objection();
+    const SourceRange included = stream_.included_program();
     if (!objection.empty()) diags_.Emit(kinds::MisplacedTileFunction, start.range, objection);
     std::vector<TileFunctionText> functions;
     std::optional<PpToken> next;  // a `__co__` that starts the next stretch
@@ -133,20 +153,26 @@ class Cutter {
       diags_.Emit(kinds::HostTextInTileMacro, host->range, host->text)
           .Note(host->use, "the macro is used here");
     }
-    scope_.EndDeclaration();
+    (included.valid() ? program_scope_ : scope_).EndDeclaration();
     const SourceLoc end = expander_.source_end();
     const SourceLoc region_end = next ? next->range.begin : end;
-    const bool ends_here = region_end.file == unit_.file;
-    if (!functions.empty() && ends_here) Replace(start, region_end.offset, std::move(functions));
+    const bool ends_here = region_end.file == start.range.begin.file;
+    if (!functions.empty() && ends_here) {
+      if (included.valid()) {
+        Replace(std::max(included.begin.offset, host_begin_), included.end, std::move(functions));
+      } else {
+        Replace(start.range.begin.offset, region_end.offset, std::move(functions));
+      }
+    }
     if (!next) return;
-    if (next->range.begin.file != unit_.file) return HeaderToken(*next);
+    if (!stream_.in_main_file() && !stream_.included_program().valid()) return HeaderToken(*next);
     Region(*next, next);
   }
 
   // The first function takes the place of the whole stretch, the others follow it.
-  void Replace(const PpToken& start, uint32_t end, std::vector<TileFunctionText> functions) {
-    AddHost(start.range.begin.offset);
-    SourceRange text(start.range.begin, end);
+  void Replace(uint32_t begin, uint32_t end, std::vector<TileFunctionText> functions) {
+    AddHost(begin);
+    SourceRange text({unit_.file, begin}, end);
     for (TileFunctionText& function : functions) {
       function.text = text;
       unit_.segments.push_back(
@@ -166,6 +192,17 @@ class Cutter {
     host_begin_ = end;
   }
 
+  // A program has a tile function, and so has each program that it includes.
+  void CheckFunctions() {
+    if (unit_.functions.empty()) return NoTileFunction();
+    for (const SourceRange& line : stream_.program_lines()) {
+      const bool any =
+          std::any_of(unit_.functions.begin(), unit_.functions.end(),
+                      [&](const TileFunctionText& function) { return function.text == line; });
+      if (!any) diags_.Emit(kinds::NoTileFunction, line, "the included program");
+    }
+  }
+
   void NoTileFunction() {
     diag::Builder builder = diags_.Emit(kinds::NoTileFunction, SourceRange({unit_.file, 0}, 0),
                                         sources_.Name(unit_.file));
@@ -182,6 +219,8 @@ class Cutter {
   TokenStream stream_;
   Expander expander_;
   HostScope scope_;
+  HostScope program_scope_;   // of the program that is included by
+  SourceRange program_line_;  // this line
   uint32_t host_begin_ = 0;
   SourceRange last_end_;  // the last byte of the last tile function
   bool regular_ = true;   // that function was closed as it should be

@@ -1,7 +1,8 @@
 // Preprocessing: the main file's text in, a Unit out. Token-based and hygienic: object-like and
 // function-like `#define`, `#undef`, `#if/#ifdef/#ifndef/#elif/#else/#endif`, `#include "x.co.h"`
-// (also expanded on the Croqtile side); other includes and directives belong to the host text. Host
-// text is never changed. Tile functions inside inactive conditionals are left in the host text.
+// (also expanded on the Croqtile side); `#include "x.co"` is replaced by the tile functions of that
+// program; other includes and directives belong to the host text. Host text is never changed. Tile
+// functions inside inactive conditionals are left in the host text.
 #pragma once
 
 #include <string>

@@ -279,6 +279,69 @@ TEST_F(IncludeTest, Mistakes) {
   EXPECT_EQ(Main("#include \"unreadable.co.h\"\n" + Function("")).Kinds(), "[IncludeNotReadable]");
 }
 
+TEST_F(IncludeTest, AProgramGivesItsTileFunctions) {
+  Write("inc/width.co.h", "#define WIDTH 64\n");
+  Write(
+      "p.co",
+      "#include \"inc/width.co.h\"\n#ifndef N\n#define N 1\n#endif\nnamespace { int host = 1; }\n" +
+          Function("N + WIDTH") +
+          "#define TWO(a, b) __co__ void a() { 2; } __co__ void b() { N; }\n" +
+          "TWO(g, h)\nint main() { return 0; }\n");
+  const Source source = Main(
+      "int a;\n#include \"p.co\"  // once\nint b;\n#undef N\n#define N 7\n#define f e\n"
+      "#include <../p.co>\n__co__ void last() { N; }\n");
+  EXPECT_EQ(source.Text(), "");
+  EXPECT_EQ(
+      source.Segments(),
+      "<int a;\n>(#include \"p.co\")()()<  // once\nint b;\n#undef N\n#define N 7\n#define f e\n>"
+      "(#include <../p.co>)()()<\n>(__co__ void last() { N; })<\n>");
+  ASSERT_EQ(source.unit.functions.size(), 7u);
+  EXPECT_EQ(source.Tokens(0), "__co__ void f ( ) { 1 + 64 }");
+  EXPECT_EQ(source.Tokens(2), "__co__ void h ( ) { 1 ; }");
+  EXPECT_EQ(source.Tokens(3), "__co__ void e ( ) { 7 + 64 }");
+  EXPECT_EQ(source.Tokens(5), "__co__ void h ( ) { 7 ; }");
+  EXPECT_EQ(source.included, (std::vector<std::string>{(folder_ / "p.co").string(),
+                                                       (folder_ / "inc/width.co.h").string()}));
+}
+
+TEST_F(IncludeTest, ProgramsIncludeProgramsAndMayChooseByConditions) {
+  Write("leaf.co", "#ifdef LEAF\n" + Function("1") + "#else\n" + Function("2") + "#endif\n");
+  Write("middle.co", "#define LEAF\n#include \"leaf.co\"\n__co__ void m() { 3 }\n");
+  const Source source =
+      Main("#if 1\n#include \"middle.co\"\n#endif\n#if 0\n#include \"no.co\"\n#endif\n");
+  EXPECT_EQ(source.Text(), "");
+  EXPECT_EQ(source.Segments(),
+            "<#if 1\n>(#include \"middle.co\")()<\n#endif\n#if 0\n#include \"no.co\"\n#endif\n>");
+  EXPECT_EQ(source.Body(0), "1");
+  EXPECT_EQ(source.Body(1), "3");
+}
+
+TEST_F(IncludeTest, MistakesWithPrograms) {
+  Write("p.co", Function("1"));
+  Write("once.co", "#pragma once\n" + Function("1"));
+  Write("host.co", "int a;\n");
+  Write("open.co", "__co__ void g() {\n");
+  Write("across.co", "#if 1\n__co__ void g() {\n#endif\n}\n");
+  Write("inside.co", "namespace n {\n" + Function("1") + "}\n");
+  Write("member.co", "struct S {\n" + Function("1") + "};\n");
+  Write("self.co", "#include \"self.co\"\n");
+  Write("header.co.h", "#include \"p.co\"\n");
+  const auto kinds = [&](const std::string& include) {
+    return Main(include + "\n__co__ void own() {}\n").Kinds(true);
+  };
+  EXPECT_EQ(kinds("#include \"no.co\""), "1 [IncludeNotFound]");
+  EXPECT_EQ(kinds("#include \"host.co\""), "1 [NoTileFunction]");
+  EXPECT_EQ(kinds("#include \"once.co\"\n#include \"once.co\""), "2 [NoTileFunction]");
+  EXPECT_EQ(kinds("#include \"open.co\""), "1 [UnterminatedTileFunction]");
+  EXPECT_EQ(kinds("#include \"across.co\""), "2 [TileFunctionAcrossConditional]");
+  EXPECT_EQ(kinds("#include \"inside.co\""), "2 [MisplacedTileFunction]");
+  EXPECT_EQ(kinds("#include \"member.co\""), "2 [MisplacedTileFunction]");
+  EXPECT_EQ(kinds("struct T {\n#include \"p.co\"\n};"), "1 [MisplacedTileFunction]");
+  EXPECT_EQ(kinds("#include \"self.co\""), "1 [PreprocessingLimit]");
+  EXPECT_EQ(kinds("#include \"header.co.h\""), "1 [TileFunctionInHeader]");
+  EXPECT_EQ(Main(Function("\n#include \"p.co\"\n")).Kinds(), "[IncludeInTileFunction]");
+}
+
 TEST_F(IncludeTest, Recursion) {
   Write("self.co.h", "#include \"self.co.h\"\n#include \"self.co.h\"\n");
   EXPECT_EQ(Main("#include \"self.co.h\"\n" + Function("")).Kinds(), "[PreprocessingLimit]");

@@ -33,6 +33,7 @@ class FunctionReader {
   TileFunctionRead Run() {
     const size_t errors_before = state_.diags.error_count();
     const TokenStream::Branch branch = stream_.branch();
+    const size_t depth = stream_.depth();
     stream_.EnterTileFunction();
     Add(first_);
     while (!closed_) {
@@ -51,7 +52,7 @@ class FunctionReader {
       if (!state_.Spend(1, token.use)) return GiveUp();
     }
     result_.definitions = stream_.LeaveTileFunction();
-    if (!stream_.in_main_file()) {
+    if (stream_.depth() != depth) {
       state_.diags.Emit(kinds::TileFunctionAcrossFiles, first_.use, Name());
       result_.tokens.clear();
     } else if (!(branch == stream_.branch())) {

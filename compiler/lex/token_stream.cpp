@@ -88,8 +88,15 @@ PpToken TokenStream::Next() {
   return {};
 }
 
+SourceRange TokenStream::included_program() const {
+  return frames_.back().is_program ? frames_.back().program_line : SourceRange();
+}
+
 TokenStream::Branch TokenStream::branch() const {
-  const std::vector<Conditional>& conditionals = frames_.front().conditionals;
+  // The main file is a program, so there is one.
+  const auto program = std::find_if(frames_.rbegin(), frames_.rend(),
+                                    [](const Frame& frame) { return frame.is_program; });
+  const std::vector<Conditional>& conditionals = program->conditionals;
   if (conditionals.empty()) return {};
   return {conditionals.size(), conditionals.back().serial};
 }

@@ -1,8 +1,8 @@
-// The active tokens of the main file and of the `.co.h` files it includes, in order, with all
-// directives carried out and taken away. Macros are defined here, but expanded later (expand.h). In
-// host text a mistake that the host compiler will see too, and that may not even be one (a
-// condition on names which only the host compiler knows), is left to it; inside a tile function
-// nothing is.
+// The active tokens of the main file and of the `.co.h` and `.co` files it includes, in order, with
+// all directives carried out and taken away. Macros are defined here, but expanded later
+// (expand.h). In host text a mistake that the host compiler will see too, and that may not even be
+// one (a condition on names which only the host compiler knows), is left to it; inside a tile
+// function nothing is.
 #pragma once
 
 #include <cstdint>
@@ -35,9 +35,16 @@ class TokenStream : public TokenSource {
   const MacroTable& macros() const { return macros_; }
   const IncludeFiles& includes() const { return includes_; }
   bool in_main_file() const { return frames_.size() == 1; }
+  // How many files are open inside each other.
+  size_t depth() const { return frames_.size(); }
+  // The line of the main file that includes the program which the last token stands in; invalid in
+  // the main file itself and in headers.
+  SourceRange included_program() const;
+  // All such lines so far, in order.
+  const std::vector<SourceRange>& program_lines() const { return program_lines_; }
 
-  // The branch of the main file's conditionals that the last token stands in: equal values, same
-  // branch.
+  // The branch of the conditionals of the main file, or of the program it includes, that the last
+  // token stands in: equal values, same branch.
   struct Branch {
     size_t depth = 0;
     uint64_t serial = 0;
@@ -71,6 +78,8 @@ class TokenStream : public TokenSource {
     Lexer lexer;
     std::optional<PpToken> ahead;
     std::vector<Conditional> conditionals;
+    bool is_program = true;    // tile functions may stand in it
+    SourceRange program_line;  // where the main file includes the program, if it is another one
   };
   struct Line {
     SourceRange hash;
@@ -117,6 +126,7 @@ class TokenStream : public TokenSource {
   size_t error_limit_;
   bool in_tile_function_ = false;
   bool saw_uncertain_condition_ = false;
+  std::vector<SourceRange> program_lines_;
   std::vector<SourceRange> definitions_;
   SourceRange hidden_tile_function_;
 

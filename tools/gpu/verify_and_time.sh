@@ -11,7 +11,7 @@ usage() {
   cat <<'TEXT'
 usage: tools/gpu/verify_and_time.sh --out DIR [options]
   --out DIR        results; made if missing
-  --kernels A,B    kernels of kernels/attention (those of the tutorial, in its order)
+  --kernels A,B    kernels of kernels/attention (those of the tutorial, in its order); v5_by_length too
   --choreo PATH    compiler to use (built under build/gpu with cmake when missing)
   --bin DIR        kernel binaries, built when missing (OUT/../gpu-bin); may be prebuilt elsewhere
   --build-only     build the binaries and stop; needs no card
@@ -54,11 +54,12 @@ bin=$(cd "$bin" && pwd)
 IFS=, read -ra kernel_list <<<"$kernels"
 
 # The kernels whose CTAs take tasks from lists, those of them that run clusters of two, those whose lengths
-# are multiples of 64; those built with mbarriers for every event too, and those with bounded waits too.
-persistent_kernels=,v3_fa3_overlap,v5_wide_lazy,
-pair_kernels=,v5_wide_lazy,
-short_kernels=,v5_wide_lazy,
-mbarrier_kernels=,v2_manual_s2_1p2c_tma,v3_fa3_overlap,v5_wide_lazy,
+# are multiples of 64, those that choose a shape by the length; those built with mbarriers for every event too, and those with bounded waits too.
+persistent_kernels=,v3_fa3_overlap,v5_wide_lazy,v5_by_length,
+pair_kernels=,v5_wide_lazy,v5_by_length,
+short_kernels=,v5_wide_lazy,v5_by_length,
+shaped_kernels=,v5_by_length,
+mbarrier_kernels=,v2_manual_s2_1p2c_tma,v3_fa3_overlap,v5_wide_lazy,v5_by_length,
 bounded_kernels=,v4_nonpersistent_fa,
 
 among() { [[ $2 == *,$1,* ]]; }  # kernel list
@@ -120,7 +121,7 @@ matrix() {
 
 # Fewer and more CTAs than there are SMs or tasks; both orders of the lists; other estimates of a tile.
 persistent() {
-  local kernel binary ctas cost ctas_a_list
+  local kernel binary ctas cost ctas_a_list shape
   for kernel in "${kernel_list[@]}"; do
     among "$kernel" "$persistent_kernels" || continue
     binary=$bin/$kernel-bf16-d128
@@ -142,6 +143,13 @@ persistent() {
     for cost in 0 20; do
       check "$kernel fixed cost $cost, 4x8x4096/640" 30 CHOREO_SCHED_FIXED_COST=$cost "$binary" \
         --batch 4 --heads 8 --seq 4096,640
+    done
+    among "$kernel" "$shaped_kernels" || continue
+    for shape in single pair; do
+      check "$kernel --shape $shape, 4x8x8192/4096/640" 30 "$binary" --batch 4 --heads 8 \
+        --seq 8192,4096,640 --shape $shape
+      check "$kernel --shape $shape --ctas 14, 3x5x384/64" 30 "$binary" --batch 3 --heads 5 \
+        --seq 384,64 --shape $shape --ctas 14
     done
   done
 }

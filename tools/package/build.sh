@@ -9,7 +9,7 @@ cd "$(dirname "$0")"
 usage() {
   cat <<'TEXT'
 usage: ./build.sh [options]
-  --backends LIST  kernels to build, of those in kernels.txt (v1,v2,v4,v3,v5)
+  --backends LIST  kernels to build, of those in kernels.txt (v1,v2,v4,v3,v5,v5l)
   --arch-check     only check that nvcc makes code for sm_90a, and look for a card that runs it
   --regenerate     make the CUDA text again, in build/generated, and build that; needs choreo
   --choreo PATH    the compiler for --regenerate (choreo)

@@ -30,6 +30,7 @@ struct Options {
   int64_t check_repeat = 0, check_streams = 0;
   int64_t ctas = 0;  // of a persistent kernel; 0: the default of the target
   schedule::Order order = schedule::Order::Sections;  // of its task lists
+  std::string shape;  // of a kernel that has several: run this one; empty: by the length
   int64_t offset = 0;
   uint32_t seed = 42;
   float spread = kSpread;
@@ -55,12 +56,17 @@ inline ShapeDefaults DefaultShapes(bool simulated) {
   return {4, 32, {4096, 8192, 16384}};
 }
 
-// Persistent kernels have two options and a variable more.
-enum class Grid { OneTileEach, Persistent };
+// Persistent kernels have two options and a variable more, and a third option those that come in
+// several shapes.
+enum class Grid { OneTileEach, Persistent, ByLength };
 
 inline std::string UsageText(const std::string& kernel, Grid grid = Grid::OneTileEach) {
-  std::string ctas, fixed_cost;
-  if (grid == Grid::Persistent) {
+  std::string ctas, fixed_cost, shape;
+  if (grid == Grid::ByLength) {
+    shape =
+        "  --shape NAME      run this shape of the kernel at every length (chosen by the length)\n";
+  }
+  if (grid != Grid::OneTileEach) {
     ctas =
         "  --ctas N          CTAs of the grid (SMs of the device; simulator: 4)\n"
         "  --schedule ORDER  order of the task lists: sections (tiles as they start, few heads at "
@@ -88,7 +94,7 @@ inline std::string UsageText(const std::string& kernel, Grid grid = Grid::OneTil
          "  --check-streams N launch two shapes N times on two streams at once, and compare the\n"
          "                    outputs bitwise with those of each alone (0); the two are a length\n"
          "                    and the next of --seq, or for a single length two batch sizes\n" +
-         ctas +
+         ctas + shape +
          "  --offset N        start Q that many elements into its buffer (0), to try misalignment\n"
          "  --no-verify       skip verification, only time\n"
          "  --json FILE       write one JSON object a line for every measurement\n"
@@ -146,10 +152,12 @@ inline void ApplyOption(Options& options, const harness::CommandOption& option, 
     options.seqs = harness::ParseIntegers(where, harness::Required(where, option.value));
   } else if (option.name == "--json") {
     options.json = std::string(harness::Required(where, option.value));
-  } else if (option.name == "--ctas" && grid == Grid::Persistent) {
+  } else if (option.name == "--shape" && grid == Grid::ByLength) {
+    options.shape = std::string(harness::Required(where, option.value));
+  } else if (option.name == "--ctas" && grid != Grid::OneTileEach) {
     options.ctas =
         harness::ParseInteger(where, harness::Required(where, option.value), 1, kMaxCtas);
-  } else if (option.name == "--schedule" && grid == Grid::Persistent) {
+  } else if (option.name == "--schedule" && grid != Grid::OneTileEach) {
     options.order = ParseOrder(where, harness::Required(where, option.value));
   } else if (!harness::TakeInteger(fields, option)) {
     throw harness::UnknownOption(option.name);

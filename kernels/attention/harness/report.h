@@ -26,6 +26,7 @@ struct ScheduleFigures {
   int64_t ctas, lists, tasks, fixed_cost;  // a cluster has one list
   double imbalance;                        // estimated load of the heaviest list over the mean
   double build_ms, upload_ms;
+  const char* shape = nullptr;  // of a kernel that has several: the one that runs
 };
 
 class Report {
@@ -58,6 +59,7 @@ class Report {
   // Rows of this shape from here on tell the schedule.
   void Scheduled(const Shape& shape, const ScheduleFigures& figures) {
     schedule_ = figures;
+    if (figures.shape != nullptr) Note("shape", figures.shape);
     const std::string lists = figures.lists == figures.ctas
                                   ? std::string()
                                   : harness::Format(" in %" PRId64 " clusters", figures.lists);
@@ -196,6 +198,7 @@ class Report {
           .Add("lists", schedule_->lists)
           .Add("schedule_build_ms", schedule_->build_ms)
           .Add("schedule_upload_ms", schedule_->upload_ms);
+      if (schedule_->shape != nullptr) line.Add("shape", schedule_->shape);
     }
     return line;
   }
