@@ -142,8 +142,8 @@ unsigned Dependence::OfControl(const ir::Op& op) const {
 unsigned Dependence::OfJumps(const ir::Region& body, unsigned around) const {
   unsigned bits = 0;
   for (const ir::Op& op : body.ops) {
-    const bool jumps = std::holds_alternative<ir::Break>(op.node) ||
-                       std::holds_alternative<ir::Continue>(op.node);
+    const bool jumps =
+        std::holds_alternative<ir::Break>(op.node) || std::holds_alternative<ir::Continue>(op.node);
     if (jumps) bits |= around;
     const auto* branch = std::get_if<ir::If>(&op.node);
     if (branch == nullptr) continue;
