@@ -112,15 +112,7 @@ void CopyLowering::ByFirst(const Executors& who, ir::Region body, ir::Region& ou
 // Whether threads may go different ways in `op`: what all of them must do together comes before it.
 bool CopyLowering::Diverges(const ir::Op& op) const {
   if (const auto* narrowed = std::get_if<ir::InThreads>(&op.node)) return !narrowed->async;
-  if (const auto* branch = std::get_if<ir::If>(&op.node)) {
-    return dependence_.Of(branch->condition) != 0;
-  }
-  if (const auto* loop = std::get_if<ir::While>(&op.node)) {
-    return dependence_.Of(loop->condition) != 0;
-  }
-  const auto* loop = std::get_if<ir::For>(&op.node);
-  return loop != nullptr &&
-         (dependence_.Of(loop->low) | dependence_.Of(loop->high) | dependence_.Of(loop->step)) != 0;
+  return dependence_.OfControl(op) != 0;
 }
 
 }  // namespace choreo::passes

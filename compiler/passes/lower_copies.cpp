@@ -130,17 +130,15 @@ void CopyLowering::RewriteOp(const ir::Op& op, ir::Region& out, unsigned control
       in_flight_.Join(flying);
     }
   } else if (const auto* loop = std::get_if<ir::For>(&op.node)) {
-    const unsigned bounds =
-        dependence_.Of(loop->low) | dependence_.Of(loop->high) | dependence_.Of(loop->step);
     ir::For copy = *loop;
-    copy.body = RewriteLoop(*loop, control | bounds);
+    copy.body = RewriteLoop(*loop, control | dependence_.OfControl(op));
     changed.Become(std::move(copy));
   } else if (const auto* loop = std::get_if<ir::While>(&op.node)) {
     ir::While copy = *loop;
-    copy.body = RewriteLoop(*loop, control | dependence_.Of(loop->condition));
+    copy.body = RewriteLoop(*loop, control | dependence_.OfControl(op));
     changed.Become(std::move(copy));
   } else if (const auto* branch = std::get_if<ir::If>(&op.node)) {
-    const unsigned inside = control | dependence_.Of(branch->condition);
+    const unsigned inside = control | dependence_.OfControl(op);
     const BarrierState before = state_;
     const FlightQueues::State flying = in_flight_.state();
     ir::If copy{branch->condition, Rewrite(branch->then_body, inside), {}};

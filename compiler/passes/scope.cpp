@@ -128,6 +128,31 @@ unsigned Dependence::Of(const ir::View& view) const {
   return bits;
 }
 
+unsigned Dependence::OfControl(const ir::Op& op) const {
+  if (const auto* branch = std::get_if<ir::If>(&op.node)) return Of(branch->condition);
+  if (const auto* loop = std::get_if<ir::While>(&op.node)) {
+    return Of(loop->condition) | OfJumps(loop->body, 0);
+  }
+  const auto* loop = std::get_if<ir::For>(&op.node);
+  if (loop == nullptr) return 0;
+  return Of(loop->low) | Of(loop->high) | Of(loop->step) | OfJumps(loop->body, 0);
+}
+
+// Of the conditions around the jumps of the loop whose body this is.
+unsigned Dependence::OfJumps(const ir::Region& body, unsigned around) const {
+  unsigned bits = 0;
+  for (const ir::Op& op : body.ops) {
+    const bool jumps =
+        std::holds_alternative<ir::Break>(op.node) || std::holds_alternative<ir::Continue>(op.node);
+    if (jumps) bits |= around;
+    const auto* branch = std::get_if<ir::If>(&op.node);
+    if (branch == nullptr) continue;
+    const unsigned inside = around | Of(branch->condition);
+    bits |= OfJumps(branch->then_body, inside) | OfJumps(branch->else_body, inside);
+  }
+  return bits;
+}
+
 unsigned Dependence::ConditionsSince(size_t depth) const {
   unsigned bits = 0;
   for (size_t i = depth; i < conditions_.size(); ++i) bits |= conditions_[i];
@@ -158,11 +183,10 @@ void Dependence::Visit(const ir::Region& region) {
     } else if (const auto* assign = std::get_if<ir::Assign>(&op.node)) {
       Add(assign->var, Of(assign->value) | ConditionsSince(declared_at_[assign->var]));
     } else if (const auto* loop = std::get_if<ir::For>(&op.node)) {
-      const unsigned bounds = Of(loop->low) | Of(loop->high) | Of(loop->step);
-      Add(loop->var, bounds);
-      VisitUnder(bounds, loop->body);
+      Add(loop->var, Of(loop->low) | Of(loop->high) | Of(loop->step));
+      VisitUnder(OfControl(op), loop->body);
     } else if (const auto* loop = std::get_if<ir::While>(&op.node)) {
-      VisitUnder(Of(loop->condition), loop->body);
+      VisitUnder(OfControl(op), loop->body);
     } else if (const auto* branch = std::get_if<ir::If>(&op.node)) {
       VisitUnder(Of(branch->condition), branch->then_body);
       VisitUnder(Of(branch->condition), branch->else_body);

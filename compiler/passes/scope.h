@@ -52,8 +52,12 @@ class Dependence {
   unsigned Of(ir::VarId var) const { return bits_[var]; }
   unsigned Of(ir::ExprId expr) const;
   unsigned Of(const ir::View& view) const;
+  // Of which way threads go in a branch or loop. Where one may `break` or `continue` and others go
+  // on, that makes the loop differ between them.
+  unsigned OfControl(const ir::Op& op) const;
 
  private:
+  unsigned OfJumps(const ir::Region& body, unsigned around) const;
   void Visit(const ir::Region& region);
   void VisitUnder(unsigned condition, const ir::Region& region);
   void Add(ir::VarId var, unsigned bits);
