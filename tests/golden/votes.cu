@@ -47,7 +47,7 @@ settle_kernel(const float* __restrict__ x, int64_t x_stride0, float* __restrict_
       bool any = false;
       #pragma unroll
       for (int e = 0; e < 32; ++e) {
-        any = any || s[e] > 1.0f;
+        any = s[e] > 1.0f || any;
       }
       const bool any_of = ptx::bar_red_or<128>(warp / 4 + 1, any);
       chosen = any_of;
@@ -78,7 +78,7 @@ settle_kernel(const float* __restrict__ x, int64_t x_stride0, float* __restrict_
     bool any = false;
     #pragma unroll
     for (int e = 0; e < 2; ++e) {
-      any = any || top[e] > 1.0f;
+      any = top[e] > 1.0f || any;
     }
     const bool any_of = ptx::vote_any(any);
     if (any_of) {
