@@ -2,6 +2,8 @@
 // is not changed; mistakes are errors. See docs/en/internals/passes/analyze-async.md for the rules.
 #include <algorithm>
 #include <array>
+#include <map>
+#include <unordered_map>
 
 #include "ir/walk.h"
 #include "passes/async_checks.h"
@@ -37,6 +39,34 @@ Features FeaturesOf(const ir::Kernel& kernel) {
   return features;
 }
 
+// How often each event is waited for or triggered, by the agent that does so most.
+using Turns = std::map<ir::StorageId, int>;
+
+Turns TurnsOf(const std::vector<Trace>& traces) {
+  Turns most;
+  for (const Trace& trace : traces) {
+    std::unordered_map<const ir::Op*, int> times;
+    for (const Step& step : trace.steps) {
+      const auto* wait = std::get_if<ir::EventWait>(&step.op->node);
+      const auto* trigger = std::get_if<ir::EventTrigger>(&step.op->node);
+      if (wait == nullptr && trigger == nullptr) continue;
+      int& turns = most[wait != nullptr ? wait->event : trigger->event];
+      turns = std::max(turns, ++times[step.op]);
+    }
+  }
+  return most;
+}
+
+// Whether all events whose turns grow with the launch come to two turns of their rings, and beyond.
+bool AllTurn(const ir::Kernel& kernel, const Turns& shorter, const Turns& turns) {
+  return std::all_of(turns.begin(), turns.end(), [&](const auto& entry) {
+    const auto& [event, times] = entry;
+    const auto before = shorter.find(event);
+    const bool grows = before == shorter.end() || before->second != times;
+    return !grows || times >= 2 * std::max(kernel.storages[event].array_size, 1) + 3;
+  });
+}
+
 class Analysis {
  public:
   Analysis(const ir::Kernel& kernel, const Agents& agents, Findings& findings,
@@ -67,10 +97,19 @@ class Analysis {
     const std::vector<Launch> launches = SampleLaunches(in_.kernel, elements_);
     std::vector<std::vector<Trace>> runs;
     size_t steps = 0;
+    int turned = 0;
+    Turns turns;
     for (const Launch& launch : launches) {
       if (steps > kMostSteps) break;
+      // Shares grow with the product of the extents; beyond two launches in which all rings turn
+      // there is nothing new.
+      if (launch.long_shares && !launch.first && turned == 2) break;
       runs.push_back(TracesOf(launch));
       for (const Trace& trace : runs.back()) steps += trace.steps.size();
+      if (launch.long_shares && launch.first) {
+        Turns shorter = std::exchange(turns, TurnsOf(runs.back()));
+        turned += AllTurn(in_.kernel, shorter, turns) ? 1 : 0;
+      }
     }
     // The longest first: there every loop turns, and what is wrong is met where it is written.
     for (size_t i = runs.size(); i-- > 0;) CheckTraces(runs[i]);

@@ -206,13 +206,8 @@ void Replay::ReadUnfilled(size_t agent, int step, const TileUse& use, const Acce
 // Whether a wait is in the block of a fill, with no load between them that arrives separately.
 bool Replay::StandsBefore(size_t agent, int wait, int fill) const {
   if (StepAt(agent, wait).block != StepAt(agent, fill).block) return false;
-  const auto binding = [&](int load) -> const Step* {
-    const auto& steps = traces_[agent].steps;
-    for (size_t i = static_cast<size_t>(load); i < steps.size(); ++i) {
-      const auto& issues = steps[i].issues;
-      if (std::find(issues.begin(), issues.end(), load) != issues.end()) return &steps[i];
-    }
-    return nullptr;
+  const auto binding = [&](int load) {
+    return shapes_[agent].completes[static_cast<size_t>(load)];
   };
   for (int i = wait + 1; i < fill; ++i) {
     if (StepAt(agent, i).kind == StepKind::Load && binding(i) != binding(fill)) return false;

@@ -20,32 +20,54 @@ bool Replay::GuardsOther(size_t agent, int wait, int step, const TileUse& use) c
   return false;
 }
 
+// The waits that stand before a fill (see `StandsBefore`).
+std::vector<const Replay::Acquired*> Replay::WaitsBeside(size_t agent, int fill) const {
+  const Shape& shape = shapes_[agent];
+  const int block = StepAt(agent, fill).block;
+  const auto binding = [&](int load) { return shape.completes[static_cast<size_t>(load)]; };
+  int first = fill;
+  while (first > shape.entered.at(block)) {
+    --first;
+    if (StepAt(agent, first).kind == StepKind::Load && binding(first) != binding(fill)) break;
+  }
+  std::vector<const Acquired*> beside;
+  const auto& waits = states_[agent].waits;
+  for (size_t i = waits.size(); i-- > 0 && waits[i].step >= first;) {
+    if (StepAt(agent, waits[i].step).block == block) beside.push_back(&waits[i]);
+  }
+  std::reverse(beside.begin(), beside.end());
+  return beside;
+}
+
+// Whether the generation that was waited for knew the read to be over.
+bool Replay::Tells(const Acquired& wait, const Access& read) const {
+  if (wait.trigger < 0) return false;
+  const Knowledge& published = generations_.at({wait.event, wait.trigger}).published;
+  if (read.instance >= 0) return published.Knows(read.instance);
+  return published.clock.size() > read.agent && published.clock[read.agent] > read.step;
+}
+
 // Which event told this agent that the readers are done, if one did and no other.
 void Replay::NoteGuards(size_t agent, int step, const TileUse& use, const TileState& tile) {
+  if (tile.reads.empty()) return;
   // Waits beside the fill are there for it; others count where there is none.
-  const auto& waits = states_[agent].waits;
-  const bool any_beside = std::any_of(waits.begin(), waits.end(), [&](const Acquired& wait) {
-    return StandsBefore(agent, wait.step, step);
-  });
+  std::vector<const Acquired*> waits = WaitsBeside(agent, step);
+  const bool any_beside = !waits.empty();
+  if (!any_beside) {
+    for (const Acquired& wait : states_[agent].waits) {
+      if (!GuardsOther(agent, wait.step, step, use)) waits.push_back(&wait);
+    }
+  }
   for (const Access& read : tile.reads) {
     if (read.agent == agent || !Known(agent, read)) continue;
     const bool places = read.use.exact && use.exact;
     if (places && !Overlap(read.use, use)) continue;  // of another part
     const Acquired* guard = nullptr;
     bool only = true;
-    for (const Acquired& wait : states_[agent].waits) {
-      if (wait.trigger < 0) continue;
-      if (any_beside ? !StandsBefore(agent, wait.step, step)
-                     : GuardsOther(agent, wait.step, step, use)) {
-        continue;
-      }
-      const Knowledge& published = generations_.at({wait.event, wait.trigger}).published;
-      const bool knew = read.instance >= 0 ? published.Knows(read.instance)
-                                           : published.clock.size() > read.agent &&
-                                                 published.clock[read.agent] > read.step;
-      if (!knew) continue;
-      only = only && (guard == nullptr || guard->event == wait.event);
-      if (guard == nullptr) guard = &wait;
+    for (const Acquired* wait : waits) {
+      if (!Tells(*wait, read)) continue;
+      only = only && (guard == nullptr || guard->event == wait->event);
+      if (guard == nullptr) guard = wait;
     }
     if (guard == nullptr || !only) continue;
     const int64_t slots = std::max(Of(guard->event).array_size, 1);

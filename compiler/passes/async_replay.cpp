@@ -11,15 +11,17 @@ constexpr size_t kMostAccesses = 256;  // remembered of a tile
 
 bool IsLoad(const Step& step) { return step.kind == StepKind::Load; }
 
+bool SamePlace(const TileUse& a, const TileUse& b) {
+  return a.exact == b.exact && a.whole == b.whole && a.box == b.box;
+}
+
 }  // namespace
 
 void History::Learn(const History& other) {
   clock.resize(std::max(clock.size(), other.clock.size()));
   for (size_t i = 0; i < other.clock.size(); ++i) clock[i] = std::max(clock[i], other.clock[i]);
-  instances.resize(std::max(instances.size(), other.instances.size()));
-  for (size_t i = 0; i < other.instances.size(); ++i) {
-    if (other.instances[i]) instances[i] = true;
-  }
+  words.resize(std::max(words.size(), other.words.size()));
+  for (size_t i = 0; i < other.words.size(); ++i) words[i] |= other.words[i];
 }
 
 void Knowledge::Learn(const Knowledge& other) {
@@ -33,16 +35,24 @@ void Knowledge::LearnFromCluster(const Knowledge& other) {
 }
 
 void Knowledge::Complete(int instance) {
-  const auto index = static_cast<size_t>(instance);
-  if (index >= instances.size()) instances.resize(index + 1);
-  instances[index] = true;
+  const auto bit = static_cast<size_t>(instance);
+  if (bit / 64 >= words.size()) words.resize(bit / 64 + 1);
+  words[bit / 64] |= uint64_t{1} << bit % 64;
 }
 
 Replay::Replay(const CheckInputs& in, const std::vector<Trace>& traces, Blamed& blamed)
-    : in_(in), traces_(traces), blamed_(blamed), states_(traces.size()) {
+    : in_(in), traces_(traces), blamed_(blamed), shapes_(traces.size()), states_(traces.size()) {
   for (size_t agent = 0; agent < traces.size(); ++agent) {
     states_[agent].knowledge.clock.resize(traces.size());
-    for (const Step& step : traces[agent].steps) {
+    Shape& shape = shapes_[agent];
+    shape.completes.assign(traces[agent].steps.size(), -1);
+    for (size_t i = 0; i < traces[agent].steps.size(); ++i) {
+      const Step& step = traces[agent].steps[i];
+      shape.entered.try_emplace(step.block, static_cast<int>(i));
+      for (const int issue : step.issues) {
+        int& completes = shape.completes[static_cast<size_t>(issue)];
+        if (completes < 0) completes = static_cast<int>(i);
+      }
       if (step.kind == StepKind::EventWait) awaited_.insert({EventOf(step), TriggerOf(step)});
       if (step.kind != StepKind::EventTrigger) continue;
       ++needed_[{EventOf(step), step.generation}][agent];
@@ -348,12 +358,14 @@ void Replay::Touch(size_t agent, int index, const TileUse& use, int instance, co
     if (tile.writes.size() < kMostAccesses) tile.writes.push_back({agent, index, instance, use});
     return;
   }
+  // The last time stands for all of them. An MMA does once the one before it is complete.
   for (Access& read : tile.reads) {
-    if (instance < 0 && read.instance < 0 && read.agent == agent &&
-        StepAt(agent, read.step).op == step.op) {
-      read.step = index;
-      return;
-    }
+    if (read.agent != agent || StepAt(agent, read.step).op != step.op) continue;
+    if ((instance < 0) != (read.instance < 0)) continue;
+    if (instance >= 0 && (!Known(agent, read) || !SamePlace(read.use, use))) continue;
+    read.step = index;
+    read.instance = instance;
+    return;
   }
   if (tile.reads.size() < kMostAccesses) tile.reads.push_back({agent, index, instance, use});
 }

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "passes/async_checks.h"
@@ -18,11 +19,11 @@ namespace choreo::passes {
 // What happened in a CTA.
 struct History {
   std::vector<int> clock;       // of each agent, how many of its steps
-  std::vector<bool> instances;  // complete asynchronous operations
+  std::vector<uint64_t> words;  // complete asynchronous operations, a bit each
   void Learn(const History& other);
   bool Knows(int instance) const {
-    return static_cast<size_t>(instance) < instances.size() &&
-           instances[static_cast<size_t>(instance)];
+    const auto bit = static_cast<size_t>(instance);
+    return bit / 64 < words.size() && (words[bit / 64] >> bit % 64 & 1) != 0;
   }
 };
 
@@ -77,6 +78,10 @@ class Replay {
     int64_t trigger = -1;  // the generation by its number of triggers; -1: given
     int64_t wait = 0;      // by its number of waits
   };
+  struct Shape {                           // what is looked up of a trace
+    std::vector<int> completes;            // of each step, the first that completes it; -1: none
+    std::unordered_map<int, int> entered;  // of each block, its first step
+  };
   struct State {
     size_t next = 0;
     Knowledge knowledge;
@@ -111,6 +116,8 @@ class Replay {
   // async_guards.cpp
   void NoteGuards(size_t agent, int step, const TileUse& use, const TileState& tile);
   bool GuardsOther(size_t agent, int wait, int step, const TileUse& use) const;
+  std::vector<const Acquired*> WaitsBeside(size_t agent, int fill) const;
+  bool Tells(const Acquired& wait, const Access& read) const;
   bool MayGuard(EventId event, ir::StorageId tile) const;
   bool Guards(EventId event, int64_t slot, const TileKey& tile) const;
   std::vector<TileKey> ReleasedBy(const Step& trigger) const;
@@ -162,6 +169,7 @@ class Replay {
   const std::vector<Trace>& traces_;
   Blamed& blamed_;
   Findings endings_;
+  std::vector<Shape> shapes_;
   std::vector<State> states_;
   std::map<TileKey, TileState> tiles_;
   std::map<std::pair<EventId, int64_t>, Generation> generations_;

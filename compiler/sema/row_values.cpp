@@ -63,7 +63,8 @@ RowStates::Part RowStates::AddParts(ast::ExprId at, Part a, ast::ExprId a_expr, 
   if (b == Part::Zero) return a;
   if (a == Part::Opaque) return b == Part::Sum ? b : a;
   if (b == Part::Opaque) return a == Part::Sum ? a : b;
-  const bool mixes = !parts_count_ && ((a == Part::Sum && b == Part::Agreed) || (a == Part::Agreed && b == Part::Sum));
+  const bool mixes = !parts_count_ && ((a == Part::Sum && b == Part::Agreed) ||
+                                       (a == Part::Agreed && b == Part::Sum));
   if (mixes) {
     if (report_) {
       const auto row = RowIn(a == Part::Sum ? a_expr : b_expr);

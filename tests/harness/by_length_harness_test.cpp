@@ -74,7 +74,8 @@ TEST(ByLengthHarness, OddNumbersOfCtasAreForShapesWithoutClusters) {
 
 TEST(ByLengthHarness, TablesAscendToAnyLength) {
   constexpr ShapeRow kEnds[] = {{64, 0, "narrow", {32}}};
-  constexpr ShapeRow kFalls[] = {{128, 0, "a", {32}}, {64, 1, "b", {32}}, {kAnyLength, 0, "a", {32}}};
+  constexpr ShapeRow kFalls[] = {
+      {128, 0, "a", {32}}, {64, 1, "b", {32}}, {kAnyLength, 0, "a", {32}}};
   EXPECT_TRUE(IsShapeTable(kRows));
   EXPECT_FALSE(IsShapeTable(kEnds));
   EXPECT_FALSE(IsShapeTable(kFalls));

@@ -12,7 +12,7 @@ failed=0
 left() { echo $((budget - SECONDS)); }
 
 record() {  # step status seconds detail
-  echo "$1,$2,$3,\"${4//\"/\'}\"" >>"$steps"
+  echo "\"$1\",$2,$3,\"${4//\"/\'}\"" >>"$steps"
   printf '%-46s %-8s %4ss  %s\n' "$1" "$2" "$3" "$4"
   [ "$2" = ok ] || [ "$2" = skipped ] || failed=1
 }
