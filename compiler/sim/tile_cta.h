@@ -149,8 +149,11 @@ class TileCta {
   // Calls f(warpgroup, its first thread) for each warpgroup among `threads`.
   template <class F>
   void ForEachGroup(Threads threads, F&& f);
-  // Calls f(warpgroup, the first thread of the warp, i) for each row of `frag` that warps among
-  // `threads` hold.
+  // Calls f(the first thread, the first row, the end of the rows) for the rows of `frag` of each
+  // warp among `threads`.
+  template <class F>
+  void ForEachWarpRows(Threads threads, ir::StorageId frag, F&& f);
+  // Calls f(warpgroup, row) for each of these rows.
   template <class F>
   void ForEachRow(Threads threads, ir::StorageId frag, F&& f);
   std::vector<float> Operand(ir::ViewId view, int thread, int64_t rows, int64_t columns);

@@ -40,7 +40,7 @@ void TileCta::ForEachGroup(Threads threads, F&& f) {
 
 // Row i of a fragment is one of the i/16th warp of its warpgroup.
 template <class F>
-void TileCta::ForEachRow(Threads threads, ir::StorageId frag, F&& f) {
+void TileCta::ForEachWarpRows(Threads threads, ir::StorageId frag, F&& f) {
   constexpr int kWarpThreads = 32;
   constexpr int64_t kWarpRows = 16;
   int last = -1;
@@ -48,16 +48,21 @@ void TileCta::ForEachRow(Threads threads, ir::StorageId frag, F&& f) {
     if (t / kWarpThreads == last) continue;
     last = t / kWarpThreads;
     const int64_t first = t % kGroupThreads / kWarpThreads * kWarpRows;
-    for (int64_t i = first; i < std::min(first + kWarpRows, rows_[frag.value]); ++i) {
-      f(t / kGroupThreads, t, i);
-    }
+    f(t, first, std::min(first + kWarpRows, rows_[frag.value]));
   }
+}
+
+template <class F>
+void TileCta::ForEachRow(Threads threads, ir::StorageId frag, F&& f) {
+  ForEachWarpRows(threads, frag, [&](int thread, int64_t first, int64_t end) {
+    for (int64_t i = first; i < end; ++i) f(thread / kGroupThreads, i);
+  });
 }
 
 void TileCta::Exec(const ir::Decl& op, Threads threads, int) {
   const ir::Storage& storage = StorageOf(op.storage);
   if (storage.kind == ir::StorageKind::Frag) {
-    ForEachRow(threads, op.storage, [&](int group, int, int64_t i) {
+    ForEachRow(threads, op.storage, [&](int group, int64_t i) {
       Value* const row = &FragAt(op.storage, group, i);
       std::fill(row, row + columns_[op.storage.value], Value{-1, NAN});
     });
@@ -231,7 +236,7 @@ void TileCta::Exec(const ir::FragCopy& op, Threads threads, int) {
   const Elem to = StorageOf(op.dst).elem;
   const int64_t columns = columns_[op.src.value];
   CHOREO_CHECK(columns == columns_[op.dst.value], "a copy between fragments of two shapes");
-  ForEachRow(threads, op.src, [&](int group, int, int64_t i) {
+  ForEachRow(threads, op.src, [&](int group, int64_t i) {
     for (int64_t j = 0; j < columns; ++j) {
       FragAt(op.dst, group, i, j) = EvalCast(from, to, FragAt(op.src, group, i, j));
     }
@@ -241,7 +246,7 @@ void TileCta::Exec(const ir::FragCopy& op, Threads threads, int) {
 void TileCta::Exec(const ir::FragReduce& op, Threads threads, int) {
   const Elem elem = StorageOf(op.row).elem;
   const ir::Intrinsic max = ir::Intrinsic::Max;
-  ForEachRow(threads, op.src, [&](int group, int, int64_t i) {
+  ForEachRow(threads, op.src, [&](int group, int64_t i) {
     Value& row = FragAt(op.row, group, i);
     if (op.reduce == ir::ReduceKind::Sum) row = {};
     for (int64_t j = 0; j < columns_[op.src.value]; ++j) {
@@ -313,15 +318,18 @@ void TileCta::Exec(const ir::MmaLoad& op, Threads threads, int) {
 }
 
 void TileCta::Exec(const ir::MmaStore& op, Threads threads, int) {
-  ForEachRow(threads, op.frag, [&](int group, int thread, int64_t i) {
+  ForEachWarpRows(threads, op.frag, [&](int thread, int64_t first, int64_t end) {
     const Window w = Open(op.dst, thread);
     const Elem from = StorageOf(op.frag).elem;
     const Elem to = StorageOf(w.storage).elem;
     bool outside = false;
-    for (int64_t j = 0; j < columns_[op.frag.value]; ++j) {
-      const int64_t index[2] = {i, j};
-      uint8_t* at = w.At(std::span(index, w.axes.size()), Bytes(to), outside);
-      if (at != nullptr) StoreValue(to, at, EvalCast(from, to, FragAt(op.frag, group, i, j)));
+    for (int64_t i = first; i < end; ++i) {
+      for (int64_t j = 0; j < columns_[op.frag.value]; ++j) {
+        const int64_t index[2] = {i, j};
+        uint8_t* at = w.At(std::span(index, w.axes.size()), Bytes(to), outside);
+        if (at == nullptr) continue;
+        StoreValue(to, at, EvalCast(from, to, FragAt(op.frag, thread / kGroupThreads, i, j)));
+      }
     }
   });
 }
