@@ -141,11 +141,14 @@ class ParallelLowering {
     const ThreadSet active = scope_.current().active;
     const bool divides_warps = !scope_.current().whole_warps();
     const bool was_in_role_body = std::exchange(in_role_body_, narrowed.async);
-    ir::If branch{narrowed.predicate, Rewrite(narrowed.body, group_size), {}};
+    const std::string name = NameOf(narrowed.predicate);
+    const ir::ExprId condition =
+        divides_warps ? narrowed.predicate : OfWarps(narrowed.predicate, group_size);
+    ir::If branch{condition, Rewrite(narrowed.body, group_size), {}};
     in_role_body_ = was_in_role_body;
     scope_.Leave();
     if (narrowed.async) {
-      Role(std::move(branch), active, out, loc);
+      Role(std::move(branch), name, active, out, loc);
       return;
     }
     out.ops.push_back({loc, std::move(branch)});
@@ -159,12 +162,53 @@ class ParallelLowering {
     }
   }
 
+  // A predicate that chooses whole warps, asked of the warp's number where it asks for a thread's:
+  // `t < 96` is `warp % 4 < 3`. The warp's number is the same in its lanes to the assembler, too,
+  // which then knows that they go one way.
+  ir::ExprId OfWarps(ir::ExprId predicate, int group_size) {
+    return ir::RewriteExpr(build_, predicate, [&](ir::ExprId e) -> ir::ExprId {
+      const auto* binary = std::get_if<ir::Binary>(&kernel_.exprs[e].node);
+      if (binary == nullptr) return {};
+      const auto [op, left, right] = *binary;
+      const auto bound = build_.AsInt(right);
+      if (!bound || *bound < 0 || !IsThreadOfGroup(left, group_size)) return {};
+      const bool of_next = op == ir::BinaryOp::Le || op == ir::BinaryOp::Gt;  // t <= 31: t < 32
+      const int64_t threads = *bound + (of_next ? 1 : 0);
+      if (threads % kWarpSize != 0) return {};
+      ir::ExprId warp = build_.Call(ir::Intrinsic::WarpIdx, {});
+      if (group_size != kernel_.host.threads) warp = build_.Mod(warp, group_size / kWarpSize);
+      const int64_t warps = threads / kWarpSize;
+      if (op == ir::BinaryOp::Lt || op == ir::BinaryOp::Le) {
+        return warps == 1 ? build_.Eq(warp, 0) : build_.Lt(warp, build_.Int(warps));
+      }
+      if (op == ir::BinaryOp::Ge || op == ir::BinaryOp::Gt) {
+        return warps == group_size / kWarpSize - 1 ? build_.Eq(warp, warps)
+                                                   : build_.Ge(warp, build_.Int(warps));
+      }
+      return {};
+    });
+  }
+
+  // Whether `e` is the index of a thread in its group, as `parallel t by 128 : thread` names it.
+  bool IsThreadOfGroup(ir::ExprId e, int group_size) const {
+    const auto* ref = std::get_if<ir::VarRef>(&kernel_.exprs[e].node);
+    if (ref == nullptr || group_size % kWarpSize != 0 || !scope_.IsParallelVar(ref->var)) {
+      return false;
+    }
+    const std::vector<int>& values = scope_.Values(ref->var);
+    for (size_t thread = 0; thread < values.size(); ++thread) {
+      if (values[thread] != static_cast<int>(thread) % group_size) return false;
+    }
+    return true;
+  }
+
   // A role goes to the end of the chain of roles in front of it, if one stands there.
-  void Role(ir::If branch, const ThreadSet& active, ir::Region& out, ir::Loc loc) {
+  void Role(ir::If branch, const std::string& name, const ThreadSet& active, ir::Region& out,
+            ir::Loc loc) {
     const int first = FirstOf(active);
     if (first == kMaxThreads) return;  // no thread
     WholeWarpgroups(branch.then_body, active, out);
-    ir::RoleBegin begin{NameOf(branch.condition), first, static_cast<int32_t>(active.count())};
+    ir::RoleBegin begin{name, first, static_cast<int32_t>(active.count())};
     branch.then_body.ops.insert(branch.then_body.ops.begin(), {loc, std::move(begin)});
     ir::Region* end = &out;
     while (!end->ops.empty() && IsRole(end->ops.back())) {

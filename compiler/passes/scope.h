@@ -87,6 +87,8 @@ class ScopeTracker {
   // Smallest and largest value of `e` over the active threads, if it is made of parallel variables
   // and constants.
   std::optional<std::pair<int64_t, int64_t>> RangeOf(ir::ExprId e) const;
+  // Whether `var` is a parallel variable of the CTA whose parallel was entered.
+  bool IsParallelVar(ir::VarId var) const { return values_.contains(var); }
   // The value of a parallel variable in each thread of the CTA, once its parallel was entered.
   const std::vector<int>& Values(ir::VarId var) const { return values_.at(var); }
 
