@@ -64,8 +64,9 @@ class FenceInsertion {
       out.ops.push_back(Inside(op));
       // A fence waits for the stores before it. What the program does next runs meanwhile, if the
       // fence stands here and not in front of the MMA; behind a loop that only stores it anew.
-      if (retries_ == 0 && (StoresOperand(op) || Retries(op))) {
-        out.ops.push_back({op.loc, ir::FenceProxyAsync{}});
+      const ir::Loc* store = StoreOfOperand(op);
+      if (retries_ == 0 && (store != nullptr || Retries(op))) {
+        out.ops.push_back({store != nullptr ? *store : op.loc, ir::FenceProxyAsync{}});
         state_.unfenced.clear();
       }
     }
@@ -73,14 +74,16 @@ class FenceInsertion {
   }
 
  private:
-  // A fragment's store by stmatrix to a tile that MMAs read.
-  bool StoresOperand(const ir::Op& op) const {
+  // Where a loop stores a fragment by stmatrix to a tile that MMAs read; null: it does not.
+  const ir::Loc* StoreOfOperand(const ir::Op& op) const {
     const auto* loop = std::get_if<ir::For>(&op.node);
-    if (loop == nullptr || loop->unroll != -1) return false;
-    return std::any_of(loop->body.ops.begin(), loop->body.ops.end(), [&](const ir::Op& inner) {
+    if (loop == nullptr || loop->unroll != -1) return nullptr;
+    const ir::Loc* loc = nullptr;
+    ir::ForEachOp(loop->body, [&](const ir::Op& inner) {
       const auto* store = std::get_if<ir::StMatrix>(&inner.node);
-      return store != nullptr && read_by_mma_.contains(store->dst);
+      if (store != nullptr && read_by_mma_.contains(store->dst)) loc = &inner.loc;
     });
+    return loc;
   }
   // A `while` that stores an operand, maybe more than once, and hands nothing over in between.
   bool Retries(const ir::Op& op) const {
@@ -88,7 +91,7 @@ class FenceInsertion {
     bool stores = false, hands_over = false;
     ir::VisitRegions(op, [&](const ir::Region& body) {
       ir::ForEachOp(body, [&](const ir::Op& inner) {
-        stores |= StoresOperand(inner);
+        stores |= StoreOfOperand(inner) != nullptr;
         hands_over |= HandsOver(inner);
       });
     });
