@@ -2,10 +2,12 @@
 // and to TMA only through `fence.proxy.async` in each writing thread, in front of the barrier (or
 // arrival) that hands it over; what TMA overwrites must be fenced after ordinary reads, too.
 // Follows which tiles were accessed since the last fence, those of cp.async from their wait on, for
-// only then have the writes happened; loops to a fixed point.
+// only then have the writes happened; loops to a fixed point. Where MMAs read what stmatrix stores,
+// the fence stands early, but behind the last of the stores that one fence can serve.
 #include <algorithm>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "ir/walk.h"
 #include "passes/pass.h"
@@ -35,64 +37,96 @@ class FenceInsertion {
     });
   }
 
-  ir::Region Rewrite(const ir::Region& region) {
+  // `open`: what the end of the region leaves unfenced, the region around it takes care of.
+  ir::Region Rewrite(const ir::Region& region, bool open = false) {
     ir::Region out;
-    for (const ir::Op& op : region.ops) {
-      const bool hands_over = HandsOver(op);
-      if (hands_over && !state_.unfenced.empty()) {
-        out.ops.push_back({op.loc, ir::FenceProxyAsync{}});
-        state_.unfenced.clear();
-      }
-      if (std::holds_alternative<ir::FenceProxyAsync>(op.node)) state_.unfenced.clear();
-      if (std::holds_alternative<ir::CpAsyncWait>(op.node)) {
-        state_.unfenced.insert(state_.in_flight.begin(), state_.in_flight.end());
-        // A wait for all leaves nothing in flight; one for some may have left anything.
-        if (std::get<ir::CpAsyncWait>(op.node).pending == 0) state_.in_flight.clear();
-      }
-      const bool asynchronous = std::holds_alternative<ir::CpAsync>(op.node);
-      const bool by_tma = std::holds_alternative<ir::TmaLoadBox>(op.node) ||
-                          std::holds_alternative<ir::TmaStoreBox>(op.node);
-      const ir::StorageUse use = ir::DirectStorageUse(kernel_, op);
-      for (const ir::StorageId id : use.writes) {
-        if (by_tma || !used_asynchronously_.contains(id)) continue;
-        (asynchronous ? state_.in_flight : state_.unfenced).insert(id);
-      }
-      for (const ir::StorageId id : use.reads) {
-        const bool ordinary = !by_tma && !OnlyDescribes(op, id);
-        if (ordinary && written_by_tma_.contains(id)) state_.unfenced.insert(id);
-      }
+    for (size_t i = 0; i < region.ops.size(); ++i) {
+      const ir::Op& op = region.ops[i];
+      if (HandsOver(op) && !state_.unfenced.empty()) Fence(out, op.loc);
+      if (std::holds_alternative<ir::FenceProxyAsync>(op.node)) state_.Fenced();
+      Access(op);
       out.ops.push_back(Inside(op));
+      Leave(op);
       // A fence waits for the stores before it. What the program does next runs meanwhile, if the
-      // fence stands here and not in front of the MMA; behind a loop that only stores it anew.
-      if (retries_ == 0 && (StoresOperand(op) || Retries(op))) {
-        out.ops.push_back({op.loc, ir::FenceProxyAsync{}});
-        state_.unfenced.clear();
+      // fence stands here and not in front of the MMA.
+      if (state_.operand && StoresOperands(op) && IsLastStore(region, i, open)) {
+        const ir::Loc* store = StoreOfOperand(op);
+        Fence(out, store != nullptr ? *store : op.loc);
       }
     }
     return out;
   }
 
  private:
-  // A fragment's store by stmatrix to a tile that MMAs read.
-  bool StoresOperand(const ir::Op& op) const {
+  // Where an unrolled loop stores a fragment by stmatrix to a tile that MMAs read, and does nothing
+  // that lets them; null: it does not.
+  const ir::Loc* StoreOfOperand(const ir::Op& op) const {
     const auto* loop = std::get_if<ir::For>(&op.node);
-    if (loop == nullptr || loop->unroll != -1) return false;
-    return std::any_of(loop->body.ops.begin(), loop->body.ops.end(), [&](const ir::Op& inner) {
+    if (loop == nullptr || loop->unroll != -1) return nullptr;
+    const ir::Loc* loc = nullptr;
+    bool stops = false;
+    ir::ForEachOp(loop->body, [&](const ir::Op& inner) {
       const auto* store = std::get_if<ir::StMatrix>(&inner.node);
-      return store != nullptr && read_by_mma_.contains(store->dst);
+      if (store != nullptr && read_by_mma_.contains(store->dst)) loc = &inner.loc;
+      stops |= HandsOver(inner) || std::holds_alternative<ir::While>(inner.node) || Jumps(inner);
     });
+    return stops ? nullptr : loc;
   }
-  // A `while` that stores an operand, maybe more than once, and hands nothing over in between.
-  bool Retries(const ir::Op& op) const {
-    if (!std::holds_alternative<ir::While>(op.node)) return false;
-    bool stores = false, hands_over = false;
+  // What an op means for a fence that is due in front of it.
+  enum class Delay {
+    None,    // nothing
+    Stores,  // it could stand behind it, for the op stores operands, too
+    Stops,   // it could not: behind, or in the midst of it, others may have run on
+  };
+  // `place`: where `break` and `continue` of this place lead.
+  enum class Place {
+    Elsewhere,  // to where the fence does not stand
+    InLoop,     // within an op that is asked about
+    InRetry,    // the same, and one fence serves all that is stored here
+  };
+  Delay DelayOf(const ir::Op& op, Place place) const {
+    if (HandsOver(op) || std::holds_alternative<ir::RoleBegin>(op.node) ||
+        std::holds_alternative<ir::Return>(op.node) || (Jumps(op) && place == Place::Elsewhere)) {
+      return Delay::Stops;
+    }
+    if (StoreOfOperand(op) != nullptr) return Delay::Stores;
+    const bool counted = std::holds_alternative<ir::For>(op.node);
+    if (counted && place == Place::Elsewhere) place = Place::InLoop;
+    if (std::holds_alternative<ir::While>(op.node)) place = Place::InRetry;
+    Delay delay = Delay::None;
     ir::VisitRegions(op, [&](const ir::Region& body) {
-      ir::ForEachOp(body, [&](const ir::Op& inner) {
-        stores |= StoresOperand(inner);
-        hands_over |= HandsOver(inner);
-      });
+      for (const ir::Op& inner : body.ops) delay = std::max(delay, DelayOf(inner, place));
     });
-    return stores && !hands_over;
+    // A counted loop may store a lot, and fences each time. A `while` that stores does so anew:
+    // nobody reads what it stored before.
+    return counted && place == Place::InLoop && delay == Delay::Stores ? Delay::Stops : delay;
+  }
+  // Whether one fence behind the loop serves all that it stores.
+  bool FencesBehind(const ir::Op& op) const {
+    return InRetry() || StoreOfOperand(op) != nullptr ||
+           (std::holds_alternative<ir::While>(op.node) &&
+            DelayOf(op, Place::Elsewhere) == Delay::Stores);
+  }
+  bool InRetry() const { return !loops_.empty() && loops_.back().fenced_behind; }
+  bool StoresOperands(const ir::Op& op) const {
+    bool stores = StoreOfOperand(op) != nullptr;
+    ir::VisitRegions(op, [&](const ir::Region& body) {
+      ir::ForEachOp(body, [&](const ir::Op& inner) { stores |= StoreOfOperand(inner) != nullptr; });
+    });
+    return stores;
+  }
+  // Whether no store behind this one could have one fence with it.
+  bool IsLastStore(const ir::Region& region, size_t at, bool open) const {
+    const Place place = InRetry() ? Place::InRetry : Place::Elsewhere;
+    for (size_t i = at + 1; i < region.ops.size(); ++i) {
+      const Delay delay = DelayOf(region.ops[i], place);
+      if (delay != Delay::None) return delay == Delay::Stops;
+    }
+    return !open;
+  }
+  static bool Jumps(const ir::Op& op) {
+    return std::holds_alternative<ir::Break>(op.node) ||
+           std::holds_alternative<ir::Continue>(op.node);
   }
   static bool HandsOver(const ir::Op& op) {
     return std::holds_alternative<ir::CtaBarrier>(op.node) ||
@@ -136,39 +170,92 @@ class FenceInsertion {
   struct State {
     std::set<ir::StorageId> in_flight;  // written by cp.async that was not waited for
     std::set<ir::StorageId> unfenced;   // written, and not fenced since
+    bool operand = false;               // among them what an MMA reads, by stmatrix
 
+    void Fenced() {
+      unfenced.clear();
+      operand = false;
+    }
     // Whether anything was new.
     bool Join(const State& other) {
-      const size_t before = in_flight.size() + unfenced.size();
+      const size_t before = in_flight.size() + unfenced.size() + (operand ? 1 : 0);
       in_flight.insert(other.in_flight.begin(), other.in_flight.end());
       unfenced.insert(other.unfenced.begin(), other.unfenced.end());
-      return in_flight.size() + unfenced.size() != before;
+      operand |= other.operand;
+      return in_flight.size() + unfenced.size() + (operand ? 1 : 0) != before;
     }
   };
+  struct Loop {
+    bool fenced_behind = false;
+    State at_continue, at_break;
+  };
+
+  void Fence(ir::Region& out, ir::Loc loc) {
+    out.ops.push_back({loc, ir::FenceProxyAsync{}});
+    state_.Fenced();
+  }
+
+  // What the op itself reads and writes.
+  void Access(const ir::Op& op) {
+    if (const auto* wait = std::get_if<ir::CpAsyncWait>(&op.node)) {
+      state_.unfenced.insert(state_.in_flight.begin(), state_.in_flight.end());
+      // A wait for all leaves nothing in flight; one for some may have left anything.
+      if (wait->pending == 0) state_.in_flight.clear();
+    }
+    const bool asynchronous = std::holds_alternative<ir::CpAsync>(op.node);
+    const bool matrices = std::holds_alternative<ir::StMatrix>(op.node);
+    const bool by_tma = std::holds_alternative<ir::TmaLoadBox>(op.node) ||
+                        std::holds_alternative<ir::TmaStoreBox>(op.node);
+    const ir::StorageUse use = ir::DirectStorageUse(kernel_, op);
+    for (const ir::StorageId id : use.writes) {
+      if (by_tma || !used_asynchronously_.contains(id)) continue;
+      (asynchronous ? state_.in_flight : state_.unfenced).insert(id);
+      state_.operand |= matrices && read_by_mma_.contains(id);
+    }
+    for (const ir::StorageId id : use.reads) {
+      const bool ordinary = !by_tma && !OnlyDescribes(op, id);
+      if (ordinary && written_by_tma_.contains(id)) state_.unfenced.insert(id);
+    }
+  }
+
+  // Where the op leaves the straight line, the state goes with it.
+  void Leave(const ir::Op& op) {
+    const bool to_next = std::holds_alternative<ir::Continue>(op.node);
+    const bool to_end = std::holds_alternative<ir::Break>(op.node);
+    if (!loops_.empty() && (to_next || to_end)) {
+      (to_next ? loops_.back().at_continue : loops_.back().at_break).Join(state_);
+    }
+    if (to_next || to_end || std::holds_alternative<ir::Return>(op.node)) state_ = {};
+  }
 
   ir::Op Inside(const ir::Op& op) {
     ir::Op changed = op;
     if (auto* branch = std::get_if<ir::If>(&changed.node)) {
+      const bool role = !branch->then_body.ops.empty() &&
+                        std::holds_alternative<ir::RoleBegin>(branch->then_body.ops[0].node);
       const State before = state_;
-      branch->then_body = Rewrite(branch->then_body);
+      branch->then_body = Rewrite(branch->then_body, !role);
       const State after_then = std::exchange(state_, before);
-      branch->else_body = Rewrite(branch->else_body);
+      branch->else_body = Rewrite(branch->else_body, true);
       state_.Join(after_then);
       return changed;
     }
-    const bool retries = Retries(op);
-    retries_ += retries;
+    const bool behind = FencesBehind(op);
     ir::VisitRegions(changed, [&](ir::Region& body) {
       // A loop: what its end leaves unfenced, its start meets.
       const ir::Region original = body;
       State entry = state_;
+      loops_.push_back({});
       do {
+        loops_.back() = {.fenced_behind = behind};
         state_ = entry;
-        body = Rewrite(original);
+        body = Rewrite(original, behind);
+        state_.Join(loops_.back().at_continue);
       } while (entry.Join(state_));
       state_ = entry;
+      state_.Join(loops_.back().at_break);
+      loops_.pop_back();
     });
-    retries_ -= retries;
     return changed;
   }
 
@@ -177,7 +264,7 @@ class FenceInsertion {
   std::set<ir::StorageId> written_by_tma_;
   std::set<ir::StorageId> read_by_mma_;
   State state_;
-  int retries_ = 0;  // around here
+  std::vector<Loop> loops_;  // around here, the innermost last
 };
 
 }  // namespace

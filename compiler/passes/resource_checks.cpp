@@ -9,6 +9,7 @@
 #include "ir/walk.h"
 #include "passes/fragment.h"
 #include "passes/pass.h"
+#include "passes/streamed.h"
 
 namespace choreo::passes {
 namespace {
@@ -35,100 +36,6 @@ bool IsRole(const ir::Op& op) {
   const auto* branch = std::get_if<ir::If>(&op.node);
   return branch != nullptr && RoleOf(branch->then_body) != nullptr;
 }
-
-// The fragment that the op overwrites as a whole without reading it first.
-ir::StorageId FullyWritten(const ir::Kernel& kernel, const ir::Op& op) {
-  if (const auto* mma = std::get_if<ir::Wgmma>(&op.node)) {
-    return ir::AsInt(kernel, mma->scale_d) == 0 ? mma->acc : ir::StorageId();
-  }
-  const auto* loop = std::get_if<ir::For>(&op.node);
-  if (loop == nullptr || loop->unroll != -1 || loop->body.ops.size() != 1) return {};
-  ir::StorageId frag;
-  int elements = 0;
-  ir::ExprId index;
-  if (const auto* set = std::get_if<ir::FragSet>(&loop->body.ops[0].node)) {
-    frag = set->frag;
-    index = set->index[0];
-    elements = 1;
-  } else if (const auto* pack = std::get_if<ir::FragPack>(&loop->body.ops[0].node)) {
-    frag = pack->frag;
-    index = pack->word;
-    elements = 2;
-  } else {
-    return {};
-  }
-  const auto* ref = std::get_if<ir::VarRef>(&kernel.exprs[index].node);
-  const auto high = ir::AsInt(kernel, loop->high);
-  if (ref == nullptr || ref->var != loop->var || !high ||
-      *high * elements != LaneElements(kernel, kernel.storages[frag])) {
-    return {};
-  }
-  const ir::StorageUse use = ir::AllStorageUse(kernel, loop->body);
-  const bool reads_itself = std::find(use.reads.begin(), use.reads.end(), frag) != use.reads.end();
-  return reads_itself ? ir::StorageId() : frag;
-}
-
-bool Contains(const std::vector<ir::StorageId>& ids, ir::StorageId id) {
-  return std::find(ids.begin(), ids.end(), id) != ids.end();
-}
-
-// Fragments that need not exist as a whole: an unrolled loop makes them, and unrolled loops behind
-// it in the same straight line are all that reads them, while what they were made from stays. The
-// assembler makes each element where it is used.
-class Streamed {
- public:
-  explicit Streamed(const ir::Kernel& kernel) : kernel_(kernel) {
-    Visit(kernel.body);
-    ir::ForEachOp(kernel.body, [&](const ir::Op& op) {
-      const ir::StorageUse use = ir::DirectStorageUse(kernel_, op);
-      for (const ir::StorageId id : use.reads) --reads_[id];
-    });
-    std::erase_if(made_, [&](ir::StorageId id) { return reads_[id] != 0; });
-  }
-  bool Has(ir::StorageId id) const { return made_.contains(id); }
-
- private:
-  static bool IsUnrolled(const ir::Op& op) {
-    const auto* loop = std::get_if<ir::For>(&op.node);
-    return loop != nullptr && loop->unroll == -1;
-  }
-  // Reads of `id` by ops of the region, counted as DirectStorageUse has them.
-  int Reads(const ir::Region& region, ir::StorageId id) const {
-    int reads = 0;
-    ir::ForEachOp(region, [&](const ir::Op& op) {
-      const ir::StorageUse use = ir::DirectStorageUse(kernel_, op);
-      reads += static_cast<int>(std::count(use.reads.begin(), use.reads.end(), id));
-    });
-    return reads;
-  }
-  void Visit(const ir::Region& region) {
-    for (size_t i = 0; i < region.ops.size(); ++i) {
-      const ir::StorageId made = FullyWritten(kernel_, region.ops[i]);
-      if (made && IsUnrolled(region.ops[i])) Follow(region, i, made);
-      ir::VisitRegions(region.ops[i], [&](const ir::Region& inner) { Visit(inner); });
-    }
-  }
-  // Counts the reads behind the loop at `start` that could make the elements themselves.
-  void Follow(const ir::Region& region, size_t start, ir::StorageId made) {
-    made_.insert(made);
-    ir::Region one;
-    one.ops.push_back(region.ops[start]);
-    const std::vector<ir::StorageId> sources = ir::AllStorageUse(kernel_, one).reads;
-    for (size_t i = start + 1; i < region.ops.size(); ++i) {
-      one.ops.assign(1, region.ops[i]);
-      const ir::StorageUse use = ir::AllStorageUse(kernel_, one);
-      const bool changed = std::any_of(use.writes.begin(), use.writes.end(), [&](ir::StorageId id) {
-        return id == made || Contains(sources, id);
-      });
-      if (changed) return;
-      if (IsUnrolled(region.ops[i])) reads_[made] += Reads(one, made);
-    }
-  }
-
-  const ir::Kernel& kernel_;
-  std::set<ir::StorageId> made_;
-  std::map<ir::StorageId, int> reads_;  // that streaming explains, less those that there are
-};
 
 // Backward liveness of fragments over structured control flow.
 class Liveness {

@@ -240,7 +240,6 @@ mha_v5_single_kernel(const __grid_constant__ CUtensorMap O_map,
       float logsum[2];  // f32 [64]
       float growth[2];  // f32 [64]
       float tile_sum[2];  // f32 [64]
-      float acc_p[64];  // f32 [64, 128]
       if (p == 3) {
         if (lane == 0) {
           ptx::mbarrier_arrive(choreo::shared_address(turn));
@@ -491,17 +490,8 @@ mha_v5_single_kernel(const __grid_constant__ CUtensorMap O_map,
               }
             }
             #pragma unroll
-            for (int e = 0; e < 64; ++e) {
-              acc_p[e] = ptx::ex2_approx_ftz_f32(
-                  acc_s[e] * 0.12751743f - scores_max[e / 2 % 2] * 0.12751743f);
-            }
-            #pragma unroll
             for (int e = 0; e < 2; ++e) {
               tile_sum[e] = 0.0f;
-            }
-            #pragma unroll
-            for (int e = 0; e < 64; ++e) {
-              tile_sum[e / 2 % 2] = tile_sum[e / 2 % 2] + acc_p[e];
             }
             const int acc_p_place = choreo::swizzle<128>(
                 (
@@ -509,14 +499,21 @@ mha_v5_single_kernel(const __grid_constant__ CUtensorMap O_map,
                 + ((cid * 64 + (warp % 4 * 16 + lane % 16)) * 64 + lane / 16 * 8 % 64)) * 2) / 2;
             #pragma unroll
             for (int e = 0; e < 8; ++e) {
+              float acc_p[8];  // f32 [64, 16]
+              #pragma unroll
+              for (int q = 0; q < 8; ++q) {
+                acc_p[q] = ptx::ex2_approx_ftz_f32(
+                    acc_s[e * 8 + q] * 0.12751743f - scores_max[q / 2 % 2] * 0.12751743f);
+              }
+              #pragma unroll
+              for (int q = 0; q < 8; ++q) {
+                tile_sum[q / 2 % 2] = tile_sum[q / 2 % 2] + acc_p[q];
+              }
               uint32_t acc_p_words[4];  // bf16 [64, 16], two a word
-              acc_p_words[0] = choreo::pack<__nv_bfloat16>(acc_p[e * 8], acc_p[e * 8 + 1]);
-              acc_p_words[1] =
-                  choreo::pack<__nv_bfloat16>(acc_p[(e * 4 + 1) * 2], acc_p[(e * 4 + 1) * 2 + 1]);
-              acc_p_words[2] =
-                  choreo::pack<__nv_bfloat16>(acc_p[(e * 4 + 2) * 2], acc_p[(e * 4 + 2) * 2 + 1]);
-              acc_p_words[3] =
-                  choreo::pack<__nv_bfloat16>(acc_p[(e * 4 + 3) * 2], acc_p[(e * 4 + 3) * 2 + 1]);
+              acc_p_words[0] = choreo::pack<__nv_bfloat16>(acc_p[0], acc_p[1]);
+              acc_p_words[1] = choreo::pack<__nv_bfloat16>(acc_p[2], acc_p[3]);
+              acc_p_words[2] = choreo::pack<__nv_bfloat16>(acc_p[4], acc_p[5]);
+              acc_p_words[3] = choreo::pack<__nv_bfloat16>(acc_p[6], acc_p[7]);
               ptx::stmatrix_x4(
                   choreo::shared_address(p_buf + (acc_p_place ^ (e % 4 * 16)) + e / 4 * 12288),
                   acc_p_words[0], acc_p_words[1], acc_p_words[2], acc_p_words[3]);
@@ -907,7 +904,7 @@ choreo::status fill_input_noexcept(choreo::view<choreo::bf16, 2> x, uint32_t see
 #define mha_v5 mha_v5_pair
 #define mha_v5_inputs mha_v5_pair_inputs
 #define fill_input fill_input_pair  // one is enough
-#line 911 "v5_by_length.cu"
+#line 908 "v5_by_length.cu"
 
 // ---- mha_v5_pair, line 30 of kernels/attention/v5_by_length.co
 namespace choreo_gen {
@@ -1122,7 +1119,6 @@ mha_v5_pair_kernel(const __grid_constant__ CUtensorMap O_map,
       float logsum[2];  // f32 [64]
       float growth[2];  // f32 [64]
       float tile_sum[2];  // f32 [64]
-      float acc_p[64];  // f32 [64, 128]
       if (p == 3) {
         if (lane == 0) {
           ptx::mbarrier_arrive(choreo::shared_address(turn));
@@ -1383,17 +1379,8 @@ mha_v5_pair_kernel(const __grid_constant__ CUtensorMap O_map,
               }
             }
             #pragma unroll
-            for (int e = 0; e < 64; ++e) {
-              acc_p[e] = ptx::ex2_approx_ftz_f32(
-                  acc_s[e] * 0.12751743f - scores_max[e / 2 % 2] * 0.12751743f);
-            }
-            #pragma unroll
             for (int e = 0; e < 2; ++e) {
               tile_sum[e] = 0.0f;
-            }
-            #pragma unroll
-            for (int e = 0; e < 64; ++e) {
-              tile_sum[e / 2 % 2] = tile_sum[e / 2 % 2] + acc_p[e];
             }
             const int acc_p_place = choreo::swizzle<128>(
                 (
@@ -1401,14 +1388,21 @@ mha_v5_pair_kernel(const __grid_constant__ CUtensorMap O_map,
                 + ((cid * 64 + (warp % 4 * 16 + lane % 16)) * 64 + lane / 16 * 8 % 64)) * 2) / 2;
             #pragma unroll
             for (int e = 0; e < 8; ++e) {
+              float acc_p[8];  // f32 [64, 16]
+              #pragma unroll
+              for (int q = 0; q < 8; ++q) {
+                acc_p[q] = ptx::ex2_approx_ftz_f32(
+                    acc_s[e * 8 + q] * 0.12751743f - scores_max[q / 2 % 2] * 0.12751743f);
+              }
+              #pragma unroll
+              for (int q = 0; q < 8; ++q) {
+                tile_sum[q / 2 % 2] = tile_sum[q / 2 % 2] + acc_p[q];
+              }
               uint32_t acc_p_words[4];  // bf16 [64, 16], two a word
-              acc_p_words[0] = choreo::pack<__nv_bfloat16>(acc_p[e * 8], acc_p[e * 8 + 1]);
-              acc_p_words[1] =
-                  choreo::pack<__nv_bfloat16>(acc_p[(e * 4 + 1) * 2], acc_p[(e * 4 + 1) * 2 + 1]);
-              acc_p_words[2] =
-                  choreo::pack<__nv_bfloat16>(acc_p[(e * 4 + 2) * 2], acc_p[(e * 4 + 2) * 2 + 1]);
-              acc_p_words[3] =
-                  choreo::pack<__nv_bfloat16>(acc_p[(e * 4 + 3) * 2], acc_p[(e * 4 + 3) * 2 + 1]);
+              acc_p_words[0] = choreo::pack<__nv_bfloat16>(acc_p[0], acc_p[1]);
+              acc_p_words[1] = choreo::pack<__nv_bfloat16>(acc_p[2], acc_p[3]);
+              acc_p_words[2] = choreo::pack<__nv_bfloat16>(acc_p[4], acc_p[5]);
+              acc_p_words[3] = choreo::pack<__nv_bfloat16>(acc_p[6], acc_p[7]);
               ptx::stmatrix_x4(
                   choreo::shared_address(p_buf + (acc_p_place ^ (e % 4 * 16)) + e / 4 * 12288),
                   acc_p_words[0], acc_p_words[1], acc_p_words[2], acc_p_words[3]);

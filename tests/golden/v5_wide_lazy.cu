@@ -403,8 +403,6 @@ mha_v5_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
       float growth[2];  // f32 [64]
       // 224: frag f32 [WG_M] tile_sum;
       float tile_sum[2];  // f32 [64]
-      // 225: frag f32 [WG_M, BLOCK_N] acc_p;
-      float acc_p[64];  // f32 [64, 128]
       // 230: inthreads (p == GROUPS) trigger turn_1;
       if (p == 3) {
         if (lane == 0) {
@@ -728,40 +726,38 @@ mha_v5_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
                 acc_o[e] = acc_o[e] * scores_scale[e / 2 % 2];
               }
             }
-            // 320: apply {i, j} in acc_p.span
-            #pragma unroll
-            for (int e = 0; e < 64; ++e) {
-              // 321: acc_p.at(i, j) = __exp2f(
-              acc_p[e] = ptx::ex2_approx_ftz_f32(
-                  acc_s[e] * 0.12751743f - scores_max[e / 2 % 2] * 0.12751743f);
-            }
             // 323: apply {i} in tile_sum.span
             #pragma unroll
             for (int e = 0; e < 2; ++e) {
               // 324: tile_sum.at(i) = 0.0f;
               tile_sum[e] = 0.0f;
             }
-            // 325: apply {i, j} in acc_p.span
-            #pragma unroll
-            for (int e = 0; e < 64; ++e) {
-              // 326: tile_sum.at(i) = tile_sum.at(i) + acc_p.at(i, j);
-              tile_sum[e / 2 % 2] = tile_sum[e / 2 % 2] + acc_p[e];
-            }
-            // 327: mma.store acc_p, p_rows;
+            // 320: apply {i, j} in acc_p.span
             const int acc_p_place = choreo::swizzle<128>(
                 (
                 lane / 16 * 8 / 64 * 12288
                 + ((cid * 64 + (warp % 4 * 16 + lane % 16)) * 64 + lane / 16 * 8 % 64)) * 2) / 2;
             #pragma unroll
             for (int e = 0; e < 8; ++e) {
+              float acc_p[8];  // f32 [64, 16]
+              #pragma unroll
+              for (int q = 0; q < 8; ++q) {
+                // 321: acc_p.at(i, j) = __exp2f(
+                acc_p[q] = ptx::ex2_approx_ftz_f32(
+                    acc_s[e * 8 + q] * 0.12751743f - scores_max[q / 2 % 2] * 0.12751743f);
+              }
+              // 325: apply {i, j} in acc_p.span
+              #pragma unroll
+              for (int q = 0; q < 8; ++q) {
+                // 326: tile_sum.at(i) = tile_sum.at(i) + acc_p.at(i, j);
+                tile_sum[q / 2 % 2] = tile_sum[q / 2 % 2] + acc_p[q];
+              }
+              // 327: mma.store acc_p, p_rows;
               uint32_t acc_p_words[4];  // bf16 [64, 16], two a word
-              acc_p_words[0] = choreo::pack<__nv_bfloat16>(acc_p[e * 8], acc_p[e * 8 + 1]);
-              acc_p_words[1] =
-                  choreo::pack<__nv_bfloat16>(acc_p[(e * 4 + 1) * 2], acc_p[(e * 4 + 1) * 2 + 1]);
-              acc_p_words[2] =
-                  choreo::pack<__nv_bfloat16>(acc_p[(e * 4 + 2) * 2], acc_p[(e * 4 + 2) * 2 + 1]);
-              acc_p_words[3] =
-                  choreo::pack<__nv_bfloat16>(acc_p[(e * 4 + 3) * 2], acc_p[(e * 4 + 3) * 2 + 1]);
+              acc_p_words[0] = choreo::pack<__nv_bfloat16>(acc_p[0], acc_p[1]);
+              acc_p_words[1] = choreo::pack<__nv_bfloat16>(acc_p[2], acc_p[3]);
+              acc_p_words[2] = choreo::pack<__nv_bfloat16>(acc_p[4], acc_p[5]);
+              acc_p_words[3] = choreo::pack<__nv_bfloat16>(acc_p[6], acc_p[7]);
               ptx::stmatrix_x4(
                   choreo::shared_address(p_buf + (acc_p_place ^ (e % 4 * 16)) + e / 4 * 12288),
                   acc_p_words[0], acc_p_words[1], acc_p_words[2], acc_p_words[3]);
@@ -1036,7 +1032,7 @@ choreo::status mha_v5_noexcept(choreo::view<const choreo::bf16, 4> Q,
 
 // The lists that `choreo check` and `choreo run` execute v5 with: the longest tiles first, dealt to
 // the bins in turn.
-#line 1040 "v5_wide_lazy.cu"
+#line 1036 "v5_wide_lazy.cu"
 
 // ---- mha_v5_inputs, line 371 of kernels/attention/v5_wide_lazy.co
 namespace choreo_gen {
@@ -1121,7 +1117,7 @@ choreo::status mha_v5_inputs_noexcept(choreo::view<uint64_t, 1> tasks, choreo::v
 #line 389 "kernels/attention/v5_wide_lazy.co"
 
 
-#line 1125 "v5_wide_lazy.cu"
+#line 1121 "v5_wide_lazy.cu"
 
 // ---- fill_input, line 391 of kernels/attention/v5_wide_lazy.co
 namespace choreo_gen {
