@@ -221,6 +221,8 @@ std::string ExprPrinter::PrintCall(const ir::Call& e, Elem type) const {
       return fmt::format("static_cast<int>(ptx::shfl_sync_bfly<{}>(static_cast<uint32_t>({})))",
                          mask, Print(e.args[0]));
     }
+    case Intrinsic::MaxBits:
+      return call("choreo::max_bits");
     case Intrinsic::Swizzle32:
       return call("choreo::swizzle<32>");
     case Intrinsic::Swizzle64:

@@ -176,6 +176,9 @@ bool KernelVerifier::CheckCall(const Call& e) {
       fine = type == Elem::kF32 || type == Elem::kS32 || type == Elem::kU32;
       break;
     }
+    case Intrinsic::MaxBits:
+      fine = fine && type == Elem::kF32;
+      break;
     case Intrinsic::Swizzle32:
     case Intrinsic::Swizzle64:
     case Intrinsic::Swizzle128:

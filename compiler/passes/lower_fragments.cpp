@@ -7,6 +7,7 @@
 #include "ir/walk.h"
 #include "passes/addressing.h"
 #include "passes/fragment.h"
+#include "passes/non_negative.h"
 #include "passes/pass.h"
 
 namespace choreo::passes {
@@ -44,7 +45,7 @@ class FragmentLowering {
   void ForElements(int count, const Body& body, ir::Region& out, ir::Loc loc);
   void Fill(const ir::FragFill& fill, ir::Region& out, ir::Loc loc);
   void Copy(const ir::FragCopy& copy, ir::Region& out, ir::Loc loc);
-  void Reduce(const ir::FragReduce& reduce, ir::Region& out, ir::Loc loc);
+  void Reduce(const ir::FragReduce& reduce, bool non_negative, ir::Region& out, ir::Loc loc);
   void AllReduce(const ir::FragAllReduce& reduce, ir::Region& out, ir::Loc loc);
   bool StoreMatrices(const ir::MmaStore& store, ir::Region& out, ir::Loc loc);
   void Apply(const ir::Apply& apply, ir::Region& out, ir::Loc loc);
@@ -129,10 +130,14 @@ void FragmentLowering::Copy(const ir::FragCopy& copy, ir::Region& out, ir::Loc l
       out, loc);
 }
 
-void FragmentLowering::Reduce(const ir::FragReduce& reduce, ir::Region& out, ir::Loc loc) {
+// `non_negative`: what the row holds before, so that a maximum over it is one of integers.
+void FragmentLowering::Reduce(const ir::FragReduce& reduce, bool non_negative, ir::Region& out,
+                              ir::Loc loc) {
   const bool max = reduce.reduce == ir::ReduceKind::Max;
   const Elem elem = kernel_.storages[reduce.row].elem;
+  const bool bits = max && non_negative && elem == Elem::kF32;
   const auto combine = [&](ir::ExprId a, ir::ExprId b) {
+    if (bits) return build_.Call(ir::Intrinsic::MaxBits, {a, b});
     return max ? build_.Max(a, b) : build_.Add(a, b);
   };
   if (!max) Fill({reduce.row, build_.Float(0.0, elem)}, out, loc);
@@ -156,7 +161,13 @@ void FragmentLowering::Reduce(const ir::FragReduce& reduce, ir::Region& out, ir:
           const ir::ExprId e =
               build_.Add(build_.Mul(build_.Div(four, 2), kTwoRows), build_.Mul(slot, 2));
           const auto at = [&](int offset) { return source(build_.Add(e, offset)); };
-          into_row(slot, combine(combine(at(0), at(1)), combine(at(4), at(5))), body);
+          if (bits) {  // in the order of an instruction that takes the row's value and two more
+            ir::ExprId top = build_.FragElem(reduce.row, {slot});
+            for (const int offset : {0, 1, 4, 5}) top = combine(top, at(offset));
+            Emit(body, loc, ir::FragSet{reduce.row, {slot}, top});
+          } else {
+            into_row(slot, combine(combine(at(0), at(1)), combine(at(4), at(5))), body);
+          }
         },
         out, loc);
   } else {
@@ -422,13 +433,14 @@ void FragmentLowering::Store(const ir::MmaStore& store, ir::Region& out, ir::Loc
 
 ir::Region FragmentLowering::Rewrite(const ir::Region& region) {
   ir::Region out;
+  NonNegativeRows non_negative(kernel_);
   for (const ir::Op& op : region.ops) {
     if (const auto* fill = std::get_if<ir::FragFill>(&op.node)) {
       Fill(*fill, out, op.loc);
     } else if (const auto* copy = std::get_if<ir::FragCopy>(&op.node)) {
       Copy(*copy, out, op.loc);
     } else if (const auto* reduce = std::get_if<ir::FragReduce>(&op.node)) {
-      Reduce(*reduce, out, op.loc);
+      Reduce(*reduce, non_negative.Has(reduce->row), out, op.loc);
     } else if (const auto* all = std::get_if<ir::FragAllReduce>(&op.node)) {
       AllReduce(*all, out, op.loc);
     } else if (const auto* apply = std::get_if<ir::Apply>(&op.node)) {
@@ -442,6 +454,7 @@ ir::Region FragmentLowering::Rewrite(const ir::Region& region) {
       ir::VisitRegions(changed, [&](ir::Region& inner) { inner = Rewrite(inner); });
       out.ops.push_back(std::move(changed));
     }
+    non_negative.Note(op);
   }
   return out;
 }

@@ -238,6 +238,8 @@ InstrFn FloatFunction(ir::Intrinsic callee) {
         return Map1<T, T, [](T x) { return kSingle ? T(Log2Approx(float(x))) : std::log2(x); }>;
       case Intrinsic::Log:
         return Map1<T, T, [](T x) { return kSingle ? T(LogApprox(float(x))) : std::log(x); }>;
+      case Intrinsic::MaxBits:
+        return Map2<T, T, [](T a, T b) { return T(MaxBits(float(a), float(b))); }>;
       case Intrinsic::Rsqrt:
         return Map1<T, T,
                     [](T x) { return kSingle ? T(RsqrtApprox(float(x))) : 1 / std::sqrt(x); }>;

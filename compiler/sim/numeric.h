@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -168,6 +169,11 @@ T MaxValue(T a, T b) {
 template <class T>
 T MinValue(T a, T b) {
   return a < b || b != b ? a : b;
+}
+
+// The operand whose bits are the larger signed integer.
+inline float MaxBits(float a, float b) {
+  return std::bit_cast<int32_t>(a) > std::bit_cast<int32_t>(b) ? a : b;
 }
 
 // Float to integer truncates and saturates; NaN gives 0.

@@ -148,6 +148,9 @@ std::optional<Value> Call(ir::Intrinsic callee, const Value* args) {
       return Make(MinValue(a, Get<Reg>(args[1])));
     case Intrinsic::Max:
       return Make(MaxValue(a, Get<Reg>(args[1])));
+    case Intrinsic::MaxBits:
+      if constexpr (std::is_same_v<Reg, float>) return Make(MaxBits(a, Get<Reg>(args[1])));
+      [[fallthrough]];
     case Intrinsic::Abs:
       return a < 0 ? EvalUnary(ir::UnaryOp::Neg, E, args[0]) : Narrow<E>(a);
     case Intrinsic::Fma:

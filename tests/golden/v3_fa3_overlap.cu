@@ -119,7 +119,7 @@ mha_v3_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
     ptx::setmaxnreg_dec<40>();
   }
   // 55: inthreads.async (p == 0 && t < 64) {
-  if (p == 0 && t < 64) {
+  if (p == 0 && warp % 4 < 2) {
     // role (p == 0) && (t < 64): threads 0 to 63
     // 72: first_k_load = tma.load.async.evict_last.swiz<SWIZ>
     const uint64_t evict_last = ptx::createpolicy_evict_last();

@@ -65,9 +65,11 @@ settle_kernel(const float* __restrict__ x, int64_t x_stride0, float* __restrict_
     // 12: reduce_max(top, s, 1);
     #pragma unroll
     for (int e = 0; e < 8; ++e) {
-      top[e % 2] = fmaxf(top[e % 2],
-          fmaxf(fmaxf(s[e / 2 * 8 + e % 2 * 2], s[e / 2 * 8 + e % 2 * 2 + 1]),
-          fmaxf(s[e / 2 * 8 + e % 2 * 2 + 4], s[e / 2 * 8 + e % 2 * 2 + 5])));
+      top[e % 2] = choreo::max_bits(
+          choreo::max_bits(
+          choreo::max_bits(choreo::max_bits(top[e % 2], s[e / 2 * 8 + e % 2 * 2]),
+          s[e / 2 * 8 + e % 2 * 2 + 1]), s[e / 2 * 8 + e % 2 * 2 + 4]),
+          s[e / 2 * 8 + e % 2 * 2 + 5]);
     }
     #pragma unroll
     for (int e = 0; e < 2; ++e) {
