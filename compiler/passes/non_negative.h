@@ -1,6 +1,6 @@
-// Which row fragments are known to hold no negative number at a place of a straight line: filled with
-// a constant that is not negative, or the maximum of such a row and anything. Told of the ops of a
-// region in their order.
+// Which row fragments are known to hold no negative number at a place of a straight line: filled
+// with a constant that is not negative, or the maximum of such a row and anything. Told of the ops
+// of a region in their order.
 #pragma once
 
 #include <set>

@@ -30,8 +30,9 @@ __host__ __device__ __forceinline__ constexpr int frag_column_step(int i) {
 }
 __host__ __device__ __forceinline__ constexpr int frag_row_slot(int i) { return (i >> 1) & 1; }
 
-// The larger of two floats of which one at least is not negative, by their bits as integers: there is
-// an instruction for the maximum of three integers, and none for three floats. NaN without a sign wins.
+// The larger of two floats of which one at least is not negative, by their bits as integers: there
+// is an instruction for the maximum of three integers, and none for three floats. NaN without a
+// sign wins.
 __device__ __forceinline__ float max_bits(float a, float b) {
   return __int_as_float(max(__float_as_int(a), __float_as_int(b)));
 }
