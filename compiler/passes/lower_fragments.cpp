@@ -45,6 +45,8 @@ class FragmentLowering {
   void ForElements(int count, const Body& body, ir::Region& out, ir::Loc loc);
   void Fill(const ir::FragFill& fill, ir::Region& out, ir::Loc loc);
   void Copy(const ir::FragCopy& copy, ir::Region& out, ir::Loc loc);
+  ir::ExprId Combine(ir::ReduceKind reduce, ir::ExprId a, ir::ExprId b);
+  ir::ExprId Computed(ir::ExprId value);
   void Reduce(const ir::FragReduce& reduce, bool non_negative, ir::Region& out, ir::Loc loc);
   void AllReduce(const ir::FragAllReduce& reduce, ir::Region& out, ir::Loc loc);
   bool StoreMatrices(const ir::MmaStore& store, ir::Region& out, ir::Loc loc);
@@ -130,6 +132,15 @@ void FragmentLowering::Copy(const ir::FragCopy& copy, ir::Region& out, ir::Loc l
       out, loc);
 }
 
+ir::ExprId FragmentLowering::Combine(ir::ReduceKind reduce, ir::ExprId a, ir::ExprId b) {
+  return reduce == ir::ReduceKind::Max ? build_.Max(a, b) : build_.Add(a, b);
+}
+
+// A value in the type that it is computed in.
+ir::ExprId FragmentLowering::Computed(ir::ExprId value) {
+  return IsHalf(build_.TypeOf(value)) ? build_.Cast(value, Elem::kF32) : value;
+}
+
 // `non_negative`: what the row holds before, so that a maximum over it is one of integers.
 void FragmentLowering::Reduce(const ir::FragReduce& reduce, bool non_negative, ir::Region& out,
                               ir::Loc loc) {
@@ -137,20 +148,17 @@ void FragmentLowering::Reduce(const ir::FragReduce& reduce, bool non_negative, i
   const Elem elem = kernel_.storages[reduce.row].elem;
   const bool bits = max && non_negative && elem == Elem::kF32;
   const auto combine = [&](ir::ExprId a, ir::ExprId b) {
-    if (bits) return build_.Call(ir::Intrinsic::MaxBits, {a, b});
-    return max ? build_.Max(a, b) : build_.Add(a, b);
+    return bits ? build_.Call(ir::Intrinsic::MaxBits, {a, b}) : Combine(reduce.reduce, a, b);
   };
   if (!max) Fill({reduce.row, build_.Float(0.0, elem)}, out, loc);
   // First what the lane holds itself, then over the row's lanes. Four elements of a row are
   // combined before they meet the row's value: a chain of one value after the other would be four
   // times as long.
   const int count = LaneElements(kernel_, kernel_.storages[reduce.src]);
-  const auto source = [&](ir::ExprId e) {
-    return build_.Cast(build_.FragElem(reduce.src, {e}), elem);
-  };
+  const auto source = [&](ir::ExprId e) { return Computed(build_.FragElem(reduce.src, {e})); };
   const auto into_row = [&](ir::ExprId slot, ir::ExprId value, ir::Region& body) {
-    const ir::ExprId row = build_.FragElem(reduce.row, {slot});
-    Emit(body, loc, ir::FragSet{reduce.row, {slot}, combine(row, value)});
+    const ir::ExprId row = Computed(build_.FragElem(reduce.row, {slot}));
+    Emit(body, loc, ir::FragSet{reduce.row, {slot}, build_.Cast(combine(row, value), elem)});
   };
   constexpr int kFour = 4, kTwoRows = 8;  // elements of one row, of the lane's two
   if (count % kTwoRows == 0) {
@@ -180,16 +188,16 @@ void FragmentLowering::Reduce(const ir::FragReduce& reduce, bool non_negative, i
 
 // Over the four lanes of each row, by shuffles.
 void FragmentLowering::AllReduce(const ir::FragAllReduce& reduce, ir::Region& out, ir::Loc loc) {
+  const Elem elem = kernel_.storages[reduce.row].elem;
   ForElements(
       LaneElements(kernel_, kernel_.storages[reduce.row]),
       [&](ir::ExprId r, ir::Region& body) {
         for (const int distance : {1, 2}) {
-          const ir::ExprId mine = build_.FragElem(reduce.row, {r});
+          const ir::ExprId mine = Computed(build_.FragElem(reduce.row, {r}));
           const ir::ExprId other =
               build_.Call(ir::Intrinsic::ShflXor, {mine, build_.Int(distance)});
-          const bool max = reduce.reduce == ir::ReduceKind::Max;
-          const ir::ExprId both = max ? build_.Max(mine, other) : build_.Add(mine, other);
-          Emit(body, loc, ir::FragSet{reduce.row, {r}, both});
+          const ir::ExprId both = Combine(reduce.reduce, mine, other);
+          Emit(body, loc, ir::FragSet{reduce.row, {r}, build_.Cast(both, elem)});
         }
       },
       out, loc);

@@ -131,7 +131,7 @@ inline void ExpectSame(const Compiled& compiled, const std::string& kernel,
       for (size_t i = 0; i < t->bytes.size() / static_cast<size_t>(Bytes(t->elem)); ++i) {
         const double x = At(*t, i), y = At(want, i);
         if (std::fabs(x - y) <= tolerance * std::max(1.0, std::fabs(y))) continue;
-        if (std::isnan(x) && std::isnan(y)) continue;
+        if (x == y || (std::isnan(x) && std::isnan(y))) continue;
         if (++shown > 5) break;
         ADD_FAILURE() << kernel << ", argument " << a << ", element " << i << ": " << x << ", not "
                       << y << " (schedule " << schedule << ")";

@@ -56,6 +56,9 @@ inline std::vector<Case> Cases() {
       {"odd keys of the first block", 0,
        [](int64_t key, int64_t) { return key < 128 ? 16.0 * double(key % 2) : 0.0; }},
       {"waves", 0.125f, [](int64_t key, int64_t) { return 12 * std::sin(double(key) / 17); }},
+      // The reference is positive, and the scores of every second block are not.
+      {"signs by block", 0.125f,
+       [](int64_t key, int64_t) { return key / 128 % 2 == 0 ? 6.0 : -6.0; }},
       {"very negative", 0.125f, level(-900)},
       {"very negative and equal", 0, level(-900)},
       {"very negative, one less so", 0.125f,

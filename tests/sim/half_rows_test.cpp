@@ -1,0 +1,41 @@
+// Rows of 16-bit floats are reduced as those of f32 are: computed in f32, kept as what they are.
+#include "differential.h"
+
+namespace choreo {
+namespace {
+
+class HalfRowsTest : public testing::TestWithParam<std::string> {};
+
+TEST_P(HalfRowsTest, AreReduced) {
+  const std::string text = R"(
+__co__ void f(global E [64, N] x, global E [64] largest, global E [64] all) {
+  parallel by 1 : block, wg by 1 : group-4 {
+    frag E [64, N] s;
+    frag E [64] top {0.0f}, sum;
+    apply {i, j} in s.span s.at(i, j) = x.at(i, j);
+    reduce_max(top, s, 1);
+    reduce_sum(sum, s, 1);
+    apply {i} in top.span {
+      largest.at(i) = top.at(i);
+      all.at(i) = sum.at(i);
+    }
+  }
+}
+)";
+  const Elem elem = GetParam() == "f16" ? Elem::kF16 : Elem::kBf16;
+  for (const int columns : {8, 24, 64}) {
+    const auto compiled =
+        Compile("rows.co", text, {{"N", std::to_string(columns)}, {"E", GetParam()}});
+    ASSERT_TRUE(compiled);
+    // A sum is rounded after each element, in an order that is not told.
+    ExpectSame(
+        *compiled, "f",
+        {MakeTensor(elem, {64, columns}, 1), MakeTensor(elem, {64}, 2), MakeTensor(elem, {64}, 3)},
+        elem == Elem::kF16 ? 0.02 : 0.15);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Elements, HalfRowsTest, testing::Values("f16", "bf16"));
+
+}  // namespace
+}  // namespace choreo
