@@ -42,7 +42,7 @@ class FenceInsertion {
     ir::Region out;
     for (size_t i = 0; i < region.ops.size(); ++i) {
       const ir::Op& op = region.ops[i];
-      if (HandsOver(op) && !state_.unfenced.empty()) Fence(out, op.loc);
+      if ((HandsOver(op) || FencesOneWay(op)) && !state_.unfenced.empty()) Fence(out, op.loc);
       if (std::holds_alternative<ir::FenceProxyAsync>(op.node)) state_.Fenced();
       Access(op);
       out.ops.push_back(Inside(op));
@@ -123,6 +123,18 @@ class FenceInsertion {
       if (delay != Delay::None) return delay == Delay::Stops;
     }
     return !open;
+  }
+  // Whether the op is a branch that needs the fence one way alone: in it, the fence would still be
+  // due after the other way, and everywhere behind.
+  static bool FencesOneWay(const ir::Op& op) {
+    const auto* branch = std::get_if<ir::If>(&op.node);
+    if (branch == nullptr) return false;
+    const auto hands_over = [](const ir::Region& body) {
+      return std::any_of(body.ops.begin(), body.ops.end(), HandsOver);
+    };
+    const bool role = !branch->then_body.ops.empty() &&
+                      std::holds_alternative<ir::RoleBegin>(branch->then_body.ops[0].node);
+    return !role && hands_over(branch->then_body) != hands_over(branch->else_body);
   }
   static bool Jumps(const ir::Op& op) {
     return std::holds_alternative<ir::Break>(op.node) ||
