@@ -160,6 +160,9 @@ std::vector<ast::Name> Parser::NamesFrom(size_t first) const {
     const Token& token = tokens_[i];
     if (token.kind != TokenKind::Identifier || IsTypeWord(token.text)) continue;
     if (i > 0 && tokens_[i - 1].kind == TokenKind::Dot) continue;
+    // A function that is called: as a name it would make tuple elements of the calls behind.
+    const bool called = i + 1 < tokens_.size() && tokens_[i + 1].kind == TokenKind::LParen;
+    if (called && !declared_.contains(std::string(token.text))) continue;
     if (seen.insert(token.text).second) names.push_back({std::string(token.text), token.use});
   }
   return names;

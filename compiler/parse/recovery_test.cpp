@@ -75,6 +75,11 @@ TEST(Recovery, NamesOfABrokenStatementAreKept) {
   EXPECT_THAT(names, ::testing::IsSupersetOf({"q", "w"}));
 }
 
+TEST(Recovery, FunctionsOfABrokenStatementStayFunctions) {
+  const auto parsed = ParseStatements("reduce_max(n, , 1);\nreduce_max(n, n, 1);\n");
+  EXPECT_EQ(parsed->diags.error_count(), 1u);
+}
+
 TEST(Recovery, OneMistakeOfTheLexerIsOneMessage) {
   for (const char* text :
        {"v = \"abc;\nw = 3;", "assert(n > 0, \"abc);\nw = 3;", "v = 'a;\nw = 3;",
@@ -221,6 +226,12 @@ TEST(Corpus, IsParsedAsExpected) {
   }
 }
 
+std::string Messages(const diag::Emitter& diags) {
+  std::string text;
+  for (const auto& diagnostic : diags.diagnostics()) text += "\n  " + diagnostic.message;
+  return text;
+}
+
 // One token less or doubled is one mistake, rarely told three times; one replaced by another or two
 // exchanged are two.
 TEST(Corpus, MutantsAreParsed) {
@@ -254,7 +265,8 @@ TEST(Corpus, MutantsAreParsed) {
       diag::Emitter diags;
       const ast::File file = Parse(unit, diags);
       EXPECT_LE(diags.error_count(), whole->diags.error_count() + (kind < 2 ? 3 : 6))
-          << path << " mutant " << i;
+          << path << " mutant " << i << ", kind " << kind << " at `"
+          << whole->unit.functions[0].tokens[at].text << "`" << Messages(diags);
       ast::Dump(file, whole->sources);
     }
   }

@@ -130,13 +130,23 @@ Value Checker::CheckReduce(ast::ExprId id, const ast::Call& node) {
   if (to != from) {
     Report(diag::kinds::ElementMismatch, file_.exprs[id].range, what, Spelling(from), Spelling(to));
   }
+  NeedShuffled(node.args[0], node.callee.text);
   return none;
+}
+
+// The lanes of a row exchange values of 32 bits or less.
+void Checker::NeedShuffled(ast::ExprId row, std::string_view function) {
+  const Type& type = values_[row.value].type;
+  if (Bits(type.elem) <= 32) return;
+  Report(diag::kinds::OperandType, file_.exprs[row].range, function, Describe(type));
 }
 
 // all_reduce_sum(row), all_reduce_max(row)
 Value Checker::CheckAllReduce(ast::ExprId id, const ast::Call& node) {
   if (!NeedArguments(id, node, 1)) return ErrorValue();
-  NeedFragment(node.args[0], 1, fmt::format("`{}`", node.callee.text));
+  if (NeedFragment(node.args[0], 1, fmt::format("`{}`", node.callee.text))) {
+    NeedShuffled(node.args[0], node.callee.text);
+  }
   Value none;
   none.type.kind = TypeKind::Void;
   return none;

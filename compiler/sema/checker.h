@@ -135,6 +135,7 @@ class Checker {
   Value CheckBarrierCall(ast::ExprId id, const ast::Call& node);
   Value CheckFragmentCopy(ast::ExprId id, const ast::Call& node);
   Value CheckReduce(ast::ExprId id, const ast::Call& node);
+  void NeedShuffled(ast::ExprId row, std::string_view function);
   Value CheckAllReduce(ast::ExprId id, const ast::Call& node);
   bool NeedArguments(ast::ExprId id, const ast::Call& node, size_t count);
 
