@@ -165,6 +165,10 @@ void ForEachOp(const Region& region, const std::function<void(const Op&)>& visit
   Walk(region, visit);
 }
 void ForEachOp(Region& region, const std::function<void(Op&)>& visit) { Walk(region, visit); }
+void ForEachOp(const Op& op, const std::function<void(const Op&)>& visit) {
+  visit(op);
+  VisitRegions(op, [&](const Region& inner) { Walk(inner, visit); });
+}
 
 void ForEachExpr(const View& view, const std::function<void(ExprId)>& visit) {
   const auto call = [&](ExprId id) {
@@ -249,6 +253,11 @@ StorageUse DirectStorageUse(const Kernel& kernel, const Op& op) {
 StorageUse AllStorageUse(const Kernel& kernel, const Region& region) {
   StorageUse use;
   ForEachOp(region, [&](const Op& op) { AddDirectUse(kernel, op, use); });
+  return use;
+}
+StorageUse AllStorageUse(const Kernel& kernel, const Op& op) {
+  StorageUse use;
+  ForEachOp(op, [&](const Op& inner) { AddDirectUse(kernel, inner, use); });
   return use;
 }
 

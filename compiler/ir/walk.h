@@ -31,6 +31,7 @@ void VisitRegions(Op& op, const std::function<void(Region&)>& visit);
 // ---- ops, in program order, an op before those in its regions ----
 void ForEachOp(const Region& region, const std::function<void(const Op&)>& visit);
 void ForEachOp(Region& region, const std::function<void(Op&)>& visit);
+void ForEachOp(const Op& op, const std::function<void(const Op&)>& visit);  // it and all in it
 
 // ---- expressions ----
 // Each direct expression field of `op` and, with them, the expressions of the views it names.
@@ -69,5 +70,6 @@ struct StorageUse {
 };
 StorageUse DirectStorageUse(const Kernel& kernel, const Op& op);
 StorageUse AllStorageUse(const Kernel& kernel, const Region& region);
+StorageUse AllStorageUse(const Kernel& kernel, const Op& op);
 
 }  // namespace choreo::ir

@@ -64,9 +64,7 @@ class MmaLowering {
 };
 
 bool MmaLowering::Touches(const ir::Op& op, ir::StorageId frag) const {
-  ir::Region region;
-  region.ops.push_back(op);
-  const ir::StorageUse use = ir::AllStorageUse(kernel_, region);
+  const ir::StorageUse use = ir::AllStorageUse(kernel_, op);
   const auto has = [&](const std::vector<ir::StorageId>& ids) {
     return std::find(ids.begin(), ids.end(), frag) != ids.end();
   };

@@ -32,9 +32,9 @@ ir::StorageId NonNegativeRows::Set(const ir::Op& op) const {
 
 void NonNegativeRows::Note(const ir::Op& op) {
   const ir::StorageId row = Set(op);
-  ir::Region one;
-  one.ops.push_back(op);
-  for (const ir::StorageId written : ir::AllStorageUse(kernel_, one).writes) rows_.erase(written);
+  if (!rows_.empty()) {
+    for (const ir::StorageId written : ir::AllStorageUse(kernel_, op).writes) rows_.erase(written);
+  }
   if (row) rows_.insert(row);
 }
 

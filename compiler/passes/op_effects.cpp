@@ -30,9 +30,7 @@ ir::VarId DefinedBy(const ir::Op& op) {
 
 OpEffects EffectsOf(const ir::Kernel& kernel, const ir::Op& op) {
   OpEffects effects;
-  ir::Region one;
-  one.ops.push_back(op);
-  ir::ForEachOp(one, [&](const ir::Op& inner) {
+  ir::ForEachOp(op, [&](const ir::Op& inner) {
     effects.may_move &= MayMove(inner);
     const ir::StorageUse use = ir::DirectStorageUse(kernel, inner);
     effects.reads.insert(use.reads.begin(), use.reads.end());

@@ -88,10 +88,8 @@ class Liveness {
   Set Reads(const ir::Op& op) const {
     Set out;
     const bool loop = std::holds_alternative<ir::For>(op.node) && FullyWritten(kernel_, op).valid();
-    ir::Region one;
-    one.ops.push_back(op);
     const ir::StorageUse use =
-        loop ? ir::AllStorageUse(kernel_, one) : ir::DirectStorageUse(kernel_, op);
+        loop ? ir::AllStorageUse(kernel_, op) : ir::DirectStorageUse(kernel_, op);
     for (const ir::StorageId id : use.reads) {
       if (kernel_.storages[id].kind == ir::StorageKind::Frag && id != FullyWritten(kernel_, op)) {
         out.insert(id);

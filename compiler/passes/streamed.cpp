@@ -12,18 +12,10 @@ bool Contains(const std::vector<ir::StorageId>& ids, ir::StorageId id) {
   return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
-ir::StorageUse UseOf(const ir::Kernel& kernel, const ir::Op& op) {
-  ir::Region one;
-  one.ops.push_back(op);
-  return ir::AllStorageUse(kernel, one);
-}
-
 // Reads of `id` in the op and all in it, counted as DirectStorageUse has them.
 int Reads(const ir::Kernel& kernel, const ir::Op& op, ir::StorageId id) {
-  ir::Region one;
-  one.ops.push_back(op);
   int reads = 0;
-  ir::ForEachOp(one, [&](const ir::Op& inner) {
+  ir::ForEachOp(op, [&](const ir::Op& inner) {
     reads += Contains(ir::DirectStorageUse(kernel, inner).reads, id) ? 1 : 0;
   });
   return reads;
@@ -68,9 +60,9 @@ ir::StorageId FullyWritten(const ir::Kernel& kernel, const ir::Op& op) {
 std::vector<size_t> StreamedReaders(const ir::Kernel& kernel, const ir::Region& region,
                                     size_t start, ir::StorageId made) {
   std::vector<size_t> readers;
-  const std::vector<ir::StorageId> sources = UseOf(kernel, region.ops[start]).reads;
+  const std::vector<ir::StorageId> sources = ir::AllStorageUse(kernel, region.ops[start]).reads;
   for (size_t i = start + 1; i < region.ops.size(); ++i) {
-    const ir::StorageUse use = UseOf(kernel, region.ops[i]);
+    const ir::StorageUse use = ir::AllStorageUse(kernel, region.ops[i]);
     const bool changed = std::any_of(use.writes.begin(), use.writes.end(), [&](ir::StorageId id) {
       return id == made || Contains(sources, id);
     });
