@@ -242,6 +242,23 @@ const Replay::Acquired* Replay::GuardOf(size_t agent, int step, const TileUse& u
   return guard;
 }
 
+// Where one of those who trigger what was waited for has read the same part before; null: none has,
+// and the event has other business.
+const Step* Replay::ReleaseByAReader(const Acquired& wait, const TileUse& use) const {
+  const auto reads = [&](const TileUse& other) {
+    return !other.write && other.storage == use.storage && other.slot == use.slot &&
+           Overlap(other, use);
+  };
+  for (const auto& [other, count] : totals_.at(wait.event)) {
+    const Step* trigger = FindTrigger(other, wait.event, wait.trigger);
+    if (trigger == nullptr) continue;
+    for (const Step* step = traces_[other].steps.data(); step != trigger; ++step) {
+      if (std::any_of(step->tiles.begin(), step->tiles.end(), reads)) return trigger;
+    }
+  }
+  return nullptr;
+}
+
 void Replay::RefilledEarly(size_t agent, int step, const TileUse& use, const Access& read) {
   // A read from before the first fill waits for too little.
   const TileState& tile = tiles_[{use.storage, *use.slot}];
@@ -271,9 +288,11 @@ void Replay::RefilledEarly(size_t agent, int step, const TileUse& use, const Acc
   const ir::Storage& event = Of(guard->event);
   const Step* release = FindTrigger(read.agent, guard->event, guard->trigger);
   if (release == nullptr) {
-    const auto& others = totals_[guard->event];
-    const size_t other = others.begin()->first;
-    const Step* theirs = FindTrigger(other, guard->event, guard->trigger);
+    const Step* theirs = ReleaseByAReader(*guard, use);
+    if (theirs == nullptr) {
+      unguarded("without waiting for its release");
+      return;
+    }
     in_.findings
         .Add(diag::kinds::ReleasedBySome, theirs->op->loc, event.name, TileName(use),
              Role(read.agent))

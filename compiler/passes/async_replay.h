@@ -147,6 +147,7 @@ class Replay {
   const Acquired* GuardOf(size_t agent, int step, const TileUse& use, size_t reader);
   const Step* PublisherOf(const Access& write) const;
   const Step* FindTrigger(size_t agent, EventId event, int64_t generation) const;
+  const Step* ReleaseByAReader(const Acquired& wait, const TileUse& use) const;
 
   // async_endings.cpp
   void BlameStuck();
