@@ -62,22 +62,6 @@ bool IsReshaped(const ir::Kernel& kernel, const ir::View& view) {
   return false;
 }
 
-int64_t KnownDivisor(const ir::Kernel& kernel, ir::ExprId e) {
-  constexpr int64_t kAny = int64_t{1} << 30;
-  const ir::ExprNode& node = kernel.exprs[e].node;
-  if (const auto* c = std::get_if<ir::IntConst>(&node)) {
-    return c->value == 0 ? kAny : std::min(kAny, c->value & -c->value);
-  }
-  if (const auto* cast = std::get_if<ir::Cast>(&node)) return KnownDivisor(kernel, cast->operand);
-  if (const auto* b = std::get_if<ir::Binary>(&node)) {
-    const int64_t left = KnownDivisor(kernel, b->left);
-    const int64_t right = KnownDivisor(kernel, b->right);
-    if (b->op == ir::BinaryOp::Add || b->op == ir::BinaryOp::Sub) return std::min(left, right);
-    if (b->op == ir::BinaryOp::Mul) return std::min(kAny, left * right);
-  }
-  return 1;
-}
-
 int64_t PanelElements(const ir::Kernel& kernel, const ir::Storage& storage) {
   CHOREO_CHECK(storage.swizzle >= 0);
   return storage.swizzle == 0 ? Inner(kernel, storage) : storage.swizzle / Bytes(storage.elem);
@@ -201,7 +185,8 @@ ir::ExprId InsideCondition(ir::ExprBuilder& build, const Ranges& ranges, const i
   return condition;
 }
 
-int VectorElements(const ir::Kernel& kernel, const ir::View& view, int most_bytes) {
+int VectorElements(const ir::Kernel& kernel, const Divisors& divisors, const ir::View& view,
+                   int most_bytes) {
   const ir::Storage& storage = kernel.storages[view.storage];
   if (view.axes.empty() || IsReshaped(kernel, view)) return 1;
   const ir::View::Axis& last = view.axes.back();
@@ -212,7 +197,7 @@ int VectorElements(const ir::Kernel& kernel, const ir::View& view, int most_byte
     return 1;
   }
   int64_t divisor = std::gcd(*extent, *whole);
-  divisor = std::gcd(divisor, KnownDivisor(kernel, view.start.back()));
+  divisor = std::gcd(divisor, divisors.Of(view.start.back()));
   if (storage.kind == ir::StorageKind::Shared) {
     divisor = std::gcd(divisor, PanelElements(kernel, storage));
   }

@@ -6,6 +6,7 @@
 
 #include "ir/builder.h"
 #include "ir/ir.h"
+#include "passes/divisors.h"
 #include "passes/ranges.h"
 
 namespace choreo::passes {
@@ -39,12 +40,10 @@ bool InsideBase(const ir::Kernel& kernel, const Ranges& ranges, const ir::View& 
 ir::ExprId InsideCondition(ir::ExprBuilder& build, const Ranges& ranges, const ir::View& view,
                            const std::vector<ir::ExprId>& coordinates);
 
-// The largest power of two that divides every value of `e`, as far as its form shows.
-int64_t KnownDivisor(const ir::Kernel& kernel, ir::ExprId e);
-
 // How many adjacent elements along the view's last axis can be accessed at once, at most `most`
-// bytes: a power of two, by what constants prove about extents and starts.
-int VectorElements(const ir::Kernel& kernel, const ir::View& view, int most_bytes);
+// bytes: a power of two, by what is known of extents and starts.
+int VectorElements(const ir::Kernel& kernel, const Divisors& divisors, const ir::View& view,
+                   int most_bytes);
 // Has the host check what such accesses of `bytes` need of a parameter's base and strides.
 void RequireAlignment(ir::Kernel& kernel, const ir::View& view, int bytes);
 

@@ -160,8 +160,8 @@ void CopyLoop::Move(const ir::View& src, const ir::View& dst, int vector, const 
 }
 
 void CopyLoop::Copy(const ir::View& src, const ir::View& dst, ir::Region& out) {
-  const int vector =
-      std::min(VectorElements(kernel, src, kMostBytes), VectorElements(kernel, dst, kMostBytes));
+  const int vector = std::min(VectorElements(kernel, divisors, src, kMostBytes),
+                              VectorElements(kernel, divisors, dst, kMostBytes));
   const int bytes = vector * Bytes(kernel.storages[src.storage].elem);
   RequireAlignment(kernel, src, bytes);
   RequireAlignment(kernel, dst, bytes);

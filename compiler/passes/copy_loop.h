@@ -9,6 +9,7 @@
 
 #include "ir/builder.h"
 #include "ir/ir.h"
+#include "passes/divisors.h"
 #include "passes/ranges.h"
 
 namespace choreo::passes {
@@ -17,6 +18,7 @@ struct CopyLoop {
   ir::Kernel& kernel;
   ir::ExprBuilder& build;
   const Ranges& ranges;
+  const Divisors& divisors;
   ir::Loc loc;
   int threads;       // that share the work
   ir::ExprId index;  // of this one among them

@@ -17,7 +17,7 @@ constexpr int kDescriptorUnit = 16;  // bytes
 
 class Hoisting {
  public:
-  explicit Hoisting(ir::Kernel& kernel) : kernel_(kernel), build_(kernel) {}
+  explicit Hoisting(ir::Kernel& kernel) : kernel_(kernel), build_(kernel), divisors_(kernel) {}
 
   // In roles alone: without them a loop waits for its copies anyway. v1 gained nothing.
   void Run() { Roles(kernel_.body); }
@@ -55,7 +55,7 @@ class Hoisting {
     const auto* let = std::get_if<ir::Let>(&op.node);
     if (let == nullptr) return std::nullopt;
     const auto* desc = std::get_if<ir::SmemDesc>(&kernel_.exprs[let->value].node);
-    if (desc == nullptr || KnownDivisor(kernel_, desc->byte_offset) % kDescriptorUnit != 0) {
+    if (desc == nullptr || divisors_.Of(desc->byte_offset) % kDescriptorUnit != 0) {
       return std::nullopt;
     }
     return *desc;
@@ -113,6 +113,7 @@ class Hoisting {
 
   ir::Kernel& kernel_;
   ir::ExprBuilder build_;
+  Divisors divisors_;
   std::map<Key, ir::VarId> bases_;  // of this unit
   ir::VarSubstitution replaced_;    // descriptors that are their base's
   std::vector<ir::Op> first_;       // what makes the bases

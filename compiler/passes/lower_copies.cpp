@@ -241,7 +241,7 @@ void CopyLowering::Copy(const ir::CopySync& copy, ir::Region& out, ir::Loc loc, 
        state_.writes.contains(src.storage))) {
     Barrier(*who, out, loc);
   }
-  CopyLoop loop{kernel_, build_, ranges_, loc, who->threads, IndexOf(*who)};
+  CopyLoop loop{kernel_, build_, ranges_, divisors_, loc, who->threads, IndexOf(*who)};
   ir::Region issue;
   loop.Copy(src, dst, issue);
   auto place = static_cast<std::ptrdiff_t>(out.ops.size());
@@ -270,7 +270,7 @@ void CopyLowering::Fill(const ir::FillTile& fill, ir::Region& out, ir::Loc loc, 
       ExecutorsOf(dependence_.Of(dst) | (local ? unsigned{kOnThread} : 0u), loc, control);
   if (!who) return;
   if (!local && state_.Touched(dst.storage)) Barrier(*who, out, loc);
-  CopyLoop loop{kernel_, build_, ranges_, loc, who->threads, IndexOf(*who)};
+  CopyLoop loop{kernel_, build_, ranges_, divisors_, loc, who->threads, IndexOf(*who)};
   loop.Fill(dst, fill.value, out);
   state_.writes.insert(dst.storage);
   if (!local && !who->each_alone) Barrier(*who, out, loc);
@@ -285,7 +285,7 @@ void CopyLowering::Start(const ir::CopyAsync& copy, ir::Region& out, ir::Loc loc
   const auto who = ExecutorsOf(dependence_.Of(src) | dependence_.Of(dst), loc, control);
   if (!who) return;
   if (state_.Touched(dst.storage) || state_.writes.contains(src.storage)) Barrier(*who, out, loc);
-  CopyLoop loop{kernel_, build_, ranges_, loc, who->threads, IndexOf(*who)};
+  CopyLoop loop{kernel_, build_, ranges_, divisors_, loc, who->threads, IndexOf(*who)};
   ir::Region issue;
   loop.Copy(src, dst, issue);
   if (std::holds_alternative<ir::CpAsyncWait>(issue.ops.back().node)) {

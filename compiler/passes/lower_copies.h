@@ -12,6 +12,7 @@
 
 #include "ir/walk.h"
 #include "passes/barrier_state.h"
+#include "passes/divisors.h"
 #include "passes/flight_queues.h"
 #include "passes/pass.h"
 #include "passes/ranges.h"
@@ -27,7 +28,8 @@ class CopyLowering {
         build_(kernel),
         dependence_(kernel),
         scope_(kernel, kernel.host.threads),
-        ranges_(kernel) {
+        ranges_(kernel),
+        divisors_(kernel) {
     ir::ForEachOp(kernel.body, [&](const ir::Op& op) {
       if (const auto id = IdOf(op)) barriers_of_source_.set(static_cast<size_t>(*id));
     });
@@ -103,6 +105,7 @@ class CopyLowering {
   Dependence dependence_;
   ScopeTracker scope_;
   Ranges ranges_;
+  Divisors divisors_;
   BarrierState state_;
   // Futures on which copies are started, themselves or by moves; and who made those of each.
   std::set<ir::VarId> copies_;

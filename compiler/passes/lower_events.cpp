@@ -31,6 +31,7 @@ class EventLowering {
         context_(context),
         errors_before_(context.diags.error_count()),
         build_(kernel),
+        divisors_(kernel),
         scope_(kernel, kernel.host.threads),
         sites_(kernel, context) {}
 
@@ -88,6 +89,7 @@ class EventLowering {
   PassContext& context_;
   const size_t errors_before_;
   ir::ExprBuilder build_;
+  Divisors divisors_;
   ScopeTracker scope_;
   EventSites sites_;  // of the ops of the body as it was
   int next_barrier_ = 0;
@@ -474,8 +476,8 @@ void EventLowering::Issue(const TriggerSite& site, const ir::EventTrigger& trigg
   for (const ir::Op* op : site.loads) {
     const auto& load = std::get<ir::TmaLoad>(op->node);
     const auto boxes =
-        MakeTmaBoxes(build_, context_, kernel_.views[load.src], kernel_.views[load.dst], false,
-                     op->loc, static_cast<bool>(load.multicast));
+        MakeTmaBoxes(build_, context_, divisors_, kernel_.views[load.src], kernel_.views[load.dst],
+                     false, op->loc, static_cast<bool>(load.multicast));
     if (!boxes) return;
     const ir::StorageId tile = kernel_.views[load.dst].storage;
     const ir::ExprId policy = Policy(load.policy, op->loc);

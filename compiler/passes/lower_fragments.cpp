@@ -19,7 +19,8 @@ constexpr int kWarpRows = 16;  // rows of a warp
 
 class FragmentLowering {
  public:
-  explicit FragmentLowering(ir::Kernel& kernel) : kernel_(kernel), build_(kernel), ranges_(kernel) {
+  explicit FragmentLowering(ir::Kernel& kernel)
+      : kernel_(kernel), build_(kernel), ranges_(kernel), divisors_(kernel) {
     using ir::Intrinsic;
     const auto call = [&](Intrinsic i) { return build_.Call(i, {}); };
     // Where the lane's first element lies in a fragment.
@@ -76,6 +77,7 @@ class FragmentLowering {
   ir::Kernel& kernel_;
   ir::ExprBuilder build_;
   Ranges ranges_;
+  Divisors divisors_;
   ir::VarId row_, column_;
   ir::ExprId rows_, columns_;
 };
@@ -333,7 +335,7 @@ bool FragmentLowering::StoreMatrices(const ir::MmaStore& store, ir::Region& out,
   if (kernel_.storages[view.storage].kind != ir::StorageKind::Shared || !IsHalf(elem) ||
       frag.layout != ir::FragLayout::Accumulator ||
       (frag.elem != Elem::kF32 && frag.elem != elem) ||
-      VectorElements(kernel_, view, kChunk) * Bytes(elem) != kChunk) {
+      VectorElements(kernel_, divisors_, view, kChunk) * Bytes(elem) != kChunk) {
     return false;
   }
   for (size_t axis = 0; axis < view.base_extents.size(); ++axis) {
@@ -414,7 +416,7 @@ void FragmentLowering::Store(const ir::MmaStore& store, ir::Region& out, ir::Loc
   const auto value = [&](ir::ExprId e) {
     return build_.Cast(build_.FragElem(store.frag, {e}), elem);
   };
-  const int vector = VectorElements(kernel_, view, 2 * Bytes(elem));
+  const int vector = VectorElements(kernel_, divisors_, view, 2 * Bytes(elem));
   const bool pairs = vector == 2 && Bytes(elem) >= 2;
   if (pairs) RequireAlignment(kernel_, view, 2 * Bytes(elem));
   ForElements(

@@ -35,7 +35,11 @@ struct Operand {
 class MmaLowering {
  public:
   MmaLowering(ir::Kernel& kernel, PassContext& context)
-      : kernel_(kernel), context_(context), build_(kernel), in_flight_(kernel.body) {}
+      : kernel_(kernel),
+        context_(context),
+        build_(kernel),
+        divisors_(kernel),
+        in_flight_(kernel.body) {}
 
   ir::Region Rewrite(const ir::Region& region);
 
@@ -60,6 +64,7 @@ class MmaLowering {
   ir::Kernel& kernel_;
   PassContext& context_;
   ir::ExprBuilder build_;
+  Divisors divisors_;
   MmaQueues in_flight_;
 };
 
@@ -218,11 +223,11 @@ std::optional<MmaLowering::Start> MmaLowering::StartOf(const ir::View& view, int
   for (size_t i = 0; i + 1 < rank; ++i) {
     start.row = build_.Add(build_.Mul(start.row, storage.dims[i]), view.start[i]);
   }
-  if (KnownDivisor(kernel_, start.row) % kCoreRows != 0) {
+  if (divisors_.Of(start.row) % kCoreRows != 0) {
     Refuse(view, "its first row is not known to be a multiple of 8", loc);
     return std::nullopt;
   }
-  if (KnownDivisor(kernel_, start.column) % column_unit != 0) {
+  if (divisors_.Of(start.column) % column_unit != 0) {
     Refuse(view, fmt::format("its first column is not known to be a multiple of {}", column_unit),
            loc);
     return std::nullopt;
@@ -270,7 +275,7 @@ std::optional<Operand> MmaLowering::KMajor(ir::ViewId id, ir::Region& out, ir::L
     operand.slice_step = slice_bytes / kDescriptorUnit;
     operand.panel_step = panel_bytes / kDescriptorUnit;
     if (operand.slices_a_panel > 1 && !build_.AsInt(start->column) &&
-        KnownDivisor(kernel_, start->column) % PanelElements(kernel_, storage) != 0) {
+        divisors_.Of(start->column) % PanelElements(kernel_, storage) != 0) {
       Refuse(view, "its first column is not known to start a swizzled panel", loc);
       return std::nullopt;
     }

@@ -49,7 +49,7 @@ void CopyLowering::Store(const ir::TmaStore& store, ir::Region& out, ir::Loc loc
   const ir::View dst = kernel_.views[store.dst];
   const auto who = ExecutorsOf(dependence_.Of(src) | dependence_.Of(dst), loc, control, false);
   if (!who) return;
-  const auto boxes = MakeTmaBoxes(build_, context_, dst, src, true, loc);
+  const auto boxes = MakeTmaBoxes(build_, context_, divisors_, dst, src, true, loc);
   if (!boxes) return;
   // Every writer is done, and its fence (proxy-fences) stands before this.
   Barrier(*who, out, loc);

@@ -37,7 +37,7 @@ int64_t Elements(const ir::Kernel& kernel, const ir::Storage& storage) {
 }
 
 // Whether a window is not known to begin at a row that swizzles begin at.
-bool BeginsAtAnyRow(ir::Kernel& kernel, ir::ViewId id) {
+bool BeginsAtAnyRow(ir::Kernel& kernel, const Divisors& divisors, ir::ViewId id) {
   constexpr int kSwizzleRows = 8;
   ir::ExprBuilder build(kernel);
   const ir::View view = kernel.views[id];
@@ -47,12 +47,13 @@ bool BeginsAtAnyRow(ir::Kernel& kernel, ir::ViewId id) {
   for (size_t i = 0; i + 1 < dims.size(); ++i) {
     row = build.Add(build.Mul(row, dims[i]), view.start[i]);
   }
-  return KnownDivisor(kernel, row) % kSwizzleRows != 0;
+  return divisors.Of(row) % kSwizzleRows != 0;
 }
 
 }  // namespace
 
 ir::Kernel SharedMemoryPlan(ir::Kernel kernel, PassContext& context) {
+  const Divisors divisors(kernel);
   std::vector<TileUse> uses(kernel.storages.size());
   const auto use_of = [&](ir::ViewId view) -> TileUse& {
     return uses[kernel.views[view].storage.value];
@@ -69,10 +70,10 @@ ir::Kernel SharedMemoryPlan(ir::Kernel kernel, PassContext& context) {
       copied(started->src, started->dst, started->swizzle);
     } else if (const auto* load = std::get_if<ir::TmaLoad>(&op.node)) {
       copied(load->src, load->dst, load->swizzle);
-      if (BeginsAtAnyRow(kernel, load->dst)) use_of(load->dst).any_row = true;
+      if (BeginsAtAnyRow(kernel, divisors, load->dst)) use_of(load->dst).any_row = true;
     } else if (const auto* store = std::get_if<ir::TmaStore>(&op.node)) {
       use_of(store->src).tma_source = true;
-      if (BeginsAtAnyRow(kernel, store->src)) use_of(store->src).any_row = true;
+      if (BeginsAtAnyRow(kernel, divisors, store->src)) use_of(store->src).any_row = true;
     } else if (const auto* mma = std::get_if<ir::Mma>(&op.node)) {
       if (mma->a) use_of(mma->a).mma_operand = true;
       use_of(mma->b).mma_operand = true;

@@ -16,11 +16,12 @@ constexpr int64_t kSharedAlignment = 128;  // bytes; of a box in shared memory
 
 class BoxMaker {
  public:
-  BoxMaker(ir::ExprBuilder& build, PassContext& context, const ir::View& global,
-           const ir::View& shared, bool store, ir::Loc loc, bool multicast)
+  BoxMaker(ir::ExprBuilder& build, PassContext& context, const Divisors& divisors,
+           const ir::View& global, const ir::View& shared, bool store, ir::Loc loc, bool multicast)
       : kernel_(build.kernel()),
         build_(build),
         context_(context),
+        divisors_(divisors),
         global_(global),
         shared_(shared),
         param_(kernel_.storages[global.storage]),
@@ -173,7 +174,7 @@ class BoxMaker {
     for (size_t i = 0; i + 1 < tile_.dims.size(); ++i) {
       row = build_.Add(build_.Mul(row, tile_.dims[i]), shared_.start[i]);
     }
-    if (tile_.swizzle > 16 && KnownDivisor(kernel_, row) % kAtomRows != 0) {
+    if (tile_.swizzle > 16 && divisors_.Of(row) % kAtomRows != 0) {
       return Refuse("its first row is not known to be a multiple of 8, which the swizzle needs");
     }
     first_ = build_.Mul(row, PanelElements(kernel_, tile_));
@@ -204,7 +205,7 @@ class BoxMaker {
       panel_step_ = inner_;
       first_ = build_.Add(first_, start);
     } else {
-      if (KnownDivisor(kernel_, start) % width != 0) {
+      if (divisors_.Of(start) % width != 0) {
         return Refuse(fmt::format("its first column is not known to be a multiple of {}", width));
       }
       // A panel that the tile does not fill is loaded whole; storing it would write beyond.
@@ -252,6 +253,7 @@ class BoxMaker {
   ir::Kernel& kernel_;
   ir::ExprBuilder& build_;
   PassContext& context_;
+  const Divisors& divisors_;
   const ir::View global_, shared_;  // copies: building views may move the table
   const ir::Storage param_, tile_;
   bool store_;
@@ -266,9 +268,10 @@ class BoxMaker {
 }  // namespace
 
 std::optional<TmaBoxes> MakeTmaBoxes(ir::ExprBuilder& build, PassContext& context,
-                                     const ir::View& global, const ir::View& shared, bool store,
-                                     ir::Loc loc, bool multicast) {
-  return BoxMaker(build, context, global, shared, store, loc, multicast).Make();
+                                     const Divisors& divisors, const ir::View& global,
+                                     const ir::View& shared, bool store, ir::Loc loc,
+                                     bool multicast) {
+  return BoxMaker(build, context, divisors, global, shared, store, loc, multicast).Make();
 }
 
 }  // namespace choreo::passes

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "passes/divisors.h"
 #include "passes/pass.h"
 
 namespace choreo::passes {
@@ -25,7 +26,8 @@ struct TmaBoxes {
 };
 
 std::optional<TmaBoxes> MakeTmaBoxes(ir::ExprBuilder& build, PassContext& context,
-                                     const ir::View& global, const ir::View& shared, bool store,
-                                     ir::Loc loc, bool multicast = false);
+                                     const Divisors& divisors, const ir::View& global,
+                                     const ir::View& shared, bool store, ir::Loc loc,
+                                     bool multicast = false);
 
 }  // namespace choreo::passes
