@@ -223,6 +223,8 @@ std::string ExprPrinter::PrintCall(const ir::Call& e, Elem type) const {
     }
     case Intrinsic::MaxBits:
       return call("choreo::max_bits");
+    case Intrinsic::Pin:
+      return call("ptx::pin");
     case Intrinsic::Swizzle32:
       return call("choreo::swizzle<32>");
     case Intrinsic::Swizzle64:

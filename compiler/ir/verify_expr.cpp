@@ -179,6 +179,9 @@ bool KernelVerifier::CheckCall(const Call& e) {
     case Intrinsic::MaxBits:
       fine = fine && type == Elem::kF32;
       break;
+    case Intrinsic::Pin:
+      fine = fine && type == Elem::kU64;
+      break;
     case Intrinsic::Swizzle32:
     case Intrinsic::Swizzle64:
     case Intrinsic::Swizzle128:

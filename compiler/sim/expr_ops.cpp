@@ -258,6 +258,8 @@ InstrFn CallOf(ir::Intrinsic callee) {
       return Map2<T, T, [](T a, T b) { return MinValue(a, b); }>;
     case Intrinsic::Max:
       return Map2<T, T, [](T a, T b) { return MaxValue(a, b); }>;
+    case Intrinsic::Pin:
+      return Map1<T, T, [](T x) { return x; }>;
     case Intrinsic::Abs:
       return Map1<T, T, [](T a) {
         if constexpr (std::is_floating_point_v<T>) return std::fabs(a);

@@ -148,6 +148,8 @@ std::optional<Value> Call(ir::Intrinsic callee, const Value* args) {
       return Make(MinValue(a, Get<Reg>(args[1])));
     case Intrinsic::Max:
       return Make(MaxValue(a, Get<Reg>(args[1])));
+    case Intrinsic::Pin:
+      return args[0];
     case Intrinsic::MaxBits:
       if constexpr (std::is_same_v<Reg, float>) return Make(MaxBits(a, Get<Reg>(args[1])));
       [[fallthrough]];

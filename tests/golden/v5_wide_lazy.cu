@@ -590,7 +590,7 @@ mha_v5_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
               static_cast<int>(event_waits & 1));
           event_waits = event_waits + 1;
           const uint64_t q_shared_tile =
-              q_shared_desc + static_cast<uint64_t>(static_cast<uint32_t>(cid * 512));
+              ptx::pin(q_shared_desc + static_cast<uint64_t>(static_cast<uint32_t>(cid * 512)));
           const uint64_t k_buf_tile = k_buf_desc
               + static_cast<uint64_t>(static_cast<uint32_t>(static_cast<int>(order % 2) * 2048));
           ptx::wgmma_fence();
@@ -702,7 +702,7 @@ mha_v5_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
               static_cast<int>(event_waits & 1));
           event_waits = event_waits + 1;
           const uint64_t q_shared_tile =
-              q_shared_desc + static_cast<uint64_t>(static_cast<uint32_t>(cid * 512));
+              ptx::pin(q_shared_desc + static_cast<uint64_t>(static_cast<uint32_t>(cid * 512)));
           const uint64_t k_buf_tile = k_buf_desc
               + static_cast<uint64_t>(static_cast<uint32_t>(static_cast<int>(order % 2) * 2048));
           ptx::wgmma_fence();
@@ -816,7 +816,7 @@ mha_v5_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
           event_waits = event_waits + 1;
           // 351: qk = mma.row.row.async acc_s, q_rows, k_buf[(order + 1) % K_STAGES];
           const uint64_t q_shared_tile =
-              q_shared_desc + static_cast<uint64_t>(static_cast<uint32_t>(cid * 512));
+              ptx::pin(q_shared_desc + static_cast<uint64_t>(static_cast<uint32_t>(cid * 512)));
           const uint64_t k_buf_tile = k_buf_desc
               + static_cast<uint64_t>(
               static_cast<uint32_t>(static_cast<int>((order + 1) % 2) * 2048));
@@ -832,7 +832,7 @@ mha_v5_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
           ptx::wgmma_commit_group();
           // 352: pv = mma.row.col.async acc_o, p_rows, v_buf[order % V_STAGES];
           const uint64_t p_buf_tile =
-              p_buf_desc + static_cast<uint64_t>(static_cast<uint32_t>(cid * 512));
+              ptx::pin(p_buf_desc + static_cast<uint64_t>(static_cast<uint32_t>(cid * 512)));
           const uint64_t v_buf_tile = v_buf_desc
               + static_cast<uint64_t>(static_cast<uint32_t>(static_cast<int>(order % 2) * 2048));
           ptx::tie(acc_o);
@@ -1098,7 +1098,7 @@ mha_v5_kernel(const __grid_constant__ CUtensorMap O_map, const __grid_constant__
         }
         // 434: final_pv = mma.row.col.async acc_o, p_rows, v_buf[order % V_STAGES];
         const uint64_t p_buf_tile =
-            p_buf_desc + static_cast<uint64_t>(static_cast<uint32_t>(cid * 512));
+            ptx::pin(p_buf_desc + static_cast<uint64_t>(static_cast<uint32_t>(cid * 512)));
         const uint64_t v_buf_tile = v_buf_desc
             + static_cast<uint64_t>(static_cast<uint32_t>(static_cast<int>(order % 2) * 2048));
         ptx::tie(acc_o);

@@ -55,6 +55,7 @@ __global__ void __launch_bounds__(128, 1)
   ptx::tie(pairs);
   x += choreo::to_f32(choreo::from_f32<__half>(values[0])) + choreo::unpack<__half>(pairs[0], 1);
   choreo::latch_error(word, x < 0.0f, 1, 42);
+  r0 += static_cast<uint32_t>(ptx::pin(r1));
   out[threadIdx.x] = x + static_cast<float>(ptx::shfl_sync_bfly<4>(r0) + ptx::elect_sync());
 }
 

@@ -68,6 +68,13 @@ __device__ __forceinline__ uint32_t shfl_sync_idx_lane0(uint32_t value) {
   return result;
 }
 
+// No instruction: the same value, but nothing that follows from it is computed outside of a loop
+// that this stands in.
+__device__ __forceinline__ uint64_t pin(uint64_t value) {
+  asm volatile("" : "+l"(value));
+  return value;
+}
+
 // No instruction: pins registers that a WGMMA reads or writes asynchronously to this program point,
 // so that the compiler neither moves accesses across it nor gives the registers to something else.
 template <int N>
