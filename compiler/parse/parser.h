@@ -83,6 +83,7 @@ class Parser {
   void Synchronize(size_t first);  // to the start of the next statement; leaves panic
   void SkipStatement();            // to its `;` or the closing brace, over blocks too; leaves panic
   bool SkipToBody();               // after a broken header; whether there is a block
+  bool IsCalled(std::string_view name) const;  // anywhere in the function
   std::vector<ast::Name> NamesFrom(size_t first) const;
   ast::StmtId ErrorStmt(size_t first);
   // Parses `open … close` with `parse` between. A panic inside ends at the closer. Returns whether

@@ -153,6 +153,13 @@ bool Parser::SkipToBody() {
   return false;
 }
 
+bool Parser::IsCalled(std::string_view name) const {
+  for (size_t i = 0; i + 1 < tokens_.size(); ++i) {
+    if (tokens_[i].text == name && tokens_[i + 1].kind == TokenKind::LParen) return true;
+  }
+  return false;
+}
+
 std::vector<ast::Name> Parser::NamesFrom(size_t first) const {
   std::vector<ast::Name> names;
   std::unordered_set<std::string_view> seen;
@@ -160,9 +167,10 @@ std::vector<ast::Name> Parser::NamesFrom(size_t first) const {
     const Token& token = tokens_[i];
     if (token.kind != TokenKind::Identifier || IsTypeWord(token.text)) continue;
     if (i > 0 && tokens_[i - 1].kind == TokenKind::Dot) continue;
-    // A function that is called: as a name it would make tuple elements of the calls behind.
-    const bool called = i + 1 < tokens_.size() && tokens_[i + 1].kind == TokenKind::LParen;
-    if (called && !declared_.contains(std::string(token.text))) continue;
+    // A function that is called, here or elsewhere: as a name it would make tuple elements of the
+    // calls behind.
+    const bool set = i + 1 < tokens_.size() && tokens_[i + 1].kind == TokenKind::Equal;
+    if (!set && !declared_.contains(std::string(token.text)) && IsCalled(token.text)) continue;
     if (seen.insert(token.text).second) names.push_back({std::string(token.text), token.use});
   }
   return names;

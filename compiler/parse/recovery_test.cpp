@@ -76,8 +76,13 @@ TEST(Recovery, NamesOfABrokenStatementAreKept) {
 }
 
 TEST(Recovery, FunctionsOfABrokenStatementStayFunctions) {
-  const auto parsed = ParseStatements("reduce_max(n, , 1);\nreduce_max(n, n, 1);\n");
-  EXPECT_EQ(parsed->diags.error_count(), 1u);
+  for (const char* text : {"reduce_max(n, , 1);\nreduce_max(n, n, 1);\n",
+                           "reduce_max n, n, 1);\nreduce_max(n, n, 1);\n"}) {
+    const auto parsed = ParseStatements(text);
+    EXPECT_EQ(parsed->diags.error_count(), 1u) << text << "\n" << parsed->Report();
+  }
+  const auto tuple = ParseStatements("t = {n, n;\nv = t(0);\n");
+  EXPECT_EQ(tuple->diags.error_count(), 1u) << tuple->Report();
 }
 
 TEST(Recovery, OneMistakeOfTheLexerIsOneMessage) {
