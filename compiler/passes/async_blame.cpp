@@ -70,11 +70,12 @@ bool Replay::IsRelease(EventId event) const {
   return false;
 }
 
-// The step of the agent's fill of the tile before this step; -1: none.
-int Replay::FillBefore(size_t agent, int step, const TileUse& use) const {
+// The step of the agent's fill of the tile, or of this part of it, before this step; -1: none.
+int Replay::FillBefore(size_t agent, int step, const TileUse& use, bool same_part) const {
   for (int i = step - 1; i >= 0; --i) {
     for (const TileUse& other : StepAt(agent, i).tiles) {
-      if (other.write && other.storage == use.storage && other.slot == use.slot) return i;
+      const bool fills = other.write && other.storage == use.storage && other.slot == use.slot;
+      if (fills && (!same_part || Overlap(other, use))) return i;
     }
   }
   return -1;
@@ -138,7 +139,7 @@ bool Replay::WrongSlot(size_t agent, int step, const TileUse& use, EventId full)
 // Whether the agent fills a slot again after a wait that stands for another slot: the waits right
 // before the two fills are not a whole number of turns apart.
 bool Replay::RefillsOtherSlot(size_t agent, int step, const TileUse& use) {
-  const int before = FillBefore(agent, step, use);
+  const int before = FillBefore(agent, step, use, false);
   const Acquired *first = nullptr, *last = nullptr;
   for (const Acquired& wait : states_[agent].waits) {
     if (wait.step < before) first = &wait;
@@ -218,8 +219,15 @@ bool Replay::StandsBefore(size_t agent, int wait, int fill) const {
 // The wait that stands for the release of the tile: of an event that has been seen to guard it;
 // else one in the block of the fill; else of an event that guards nothing else. The latest of them.
 const Replay::Acquired* Replay::GuardOf(size_t agent, int step, const TileUse& use, size_t reader) {
+  const Acquired* guard = GuardSince(FillBefore(agent, step, use, false), agent, step, use, reader);
+  if (guard != nullptr) return guard;
+  // A wait for the whole tile stands in front of what fills other parts of it.
+  return GuardSince(FillBefore(agent, step, use, true), agent, step, use, reader);
+}
+
+const Replay::Acquired* Replay::GuardSince(int filled, size_t agent, int step, const TileUse& use,
+                                           size_t reader) {
   const TileKey key{use.storage, *use.slot};
-  const int filled = FillBefore(agent, step, use);
   const Acquired* guard = nullptr;
   int best = 1;
   for (const Acquired& wait : states_[agent].waits) {
@@ -242,12 +250,24 @@ const Replay::Acquired* Replay::GuardOf(size_t agent, int step, const TileUse& u
   return guard;
 }
 
-// Where one of those who trigger what was waited for has read the same part before; null: none has,
-// and the event has other business.
-const Step* Replay::ReleaseByAReader(const Acquired& wait, const TileUse& use) const {
+// Where one of those who trigger what was waited for has read the same part before, or of an event
+// that gives tiles back another part of the tile; null: none has, and the event has other business,
+// or the reader gives its part back by an event that nobody waits for.
+const Step* Replay::ReleaseByAReader(const Acquired& wait, const TileUse& use,
+                                     size_t reader) const {
+  const auto waited = [&](EventId event) {
+    return std::any_of(traces_.begin(), traces_.end(), [&](const Trace& trace) {
+      return std::any_of(trace.steps.begin(), trace.steps.end(), [&](const Step& step) {
+        return step.kind == StepKind::EventWait && EventOf(step) == event;
+      });
+    });
+  };
+  for (const auto& [event, totals] : totals_) {
+    if (Of(event).ready && totals.contains(reader) && !waited(event)) return nullptr;
+  }
   const auto reads = [&](const TileUse& other) {
     return !other.write && other.storage == use.storage && other.slot == use.slot &&
-           Overlap(other, use);
+           (Of(wait.event).ready || Overlap(other, use));
   };
   for (const auto& [other, count] : totals_.at(wait.event)) {
     const Step* trigger = FindTrigger(other, wait.event, wait.trigger);
@@ -288,7 +308,7 @@ void Replay::RefilledEarly(size_t agent, int step, const TileUse& use, const Acc
   const ir::Storage& event = Of(guard->event);
   const Step* release = FindTrigger(read.agent, guard->event, guard->trigger);
   if (release == nullptr) {
-    const Step* theirs = ReleaseByAReader(*guard, use);
+    const Step* theirs = ReleaseByAReader(*guard, use, read.agent);
     if (theirs == nullptr) {
       unguarded("without waiting for its release");
       return;
@@ -304,7 +324,7 @@ void Replay::RefilledEarly(size_t agent, int step, const TileUse& use, const Acc
   const int released = static_cast<int>(release - traces_[read.agent].steps.data());
   if (read.step > released) {
     // Filled once more since, or by the reader itself: the wait stands for the fill before.
-    const int own = FillBefore(read.agent, read.step, read.use);
+    const int own = FillBefore(read.agent, read.step, read.use, false);
     for (int i = released + 1; i < read.step; ++i) {
       if (i == own || WaitsForFill(StepAt(read.agent, i), read.use)) {
         unguarded("without waiting for its release");

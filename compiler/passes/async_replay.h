@@ -138,16 +138,17 @@ class Replay {
   bool ComesTooEarly(size_t agent, int step, const TileUse& use, const Access& write) const;
   bool WaitsForFill(const Step& step, const TileUse& use) const;
   bool IsRelease(EventId event) const;
-  int FillBefore(size_t agent, int step, const TileUse& use) const;
+  int FillBefore(size_t agent, int step, const TileUse& use, bool same_part) const;
   bool WrongSlot(size_t agent, int step, const TileUse& use, EventId full);
   bool RefillsOtherSlot(size_t agent, int step, const TileUse& use);
   std::optional<Acquired> LastWait(size_t agent, int before, EventId event) const;
   std::optional<int64_t> PublishedSlot(EventId event, int64_t trigger, ir::StorageId tile) const;
   ir::VarId UnwaitedAt(const Access& write, const Step& trigger) const;
   const Acquired* GuardOf(size_t agent, int step, const TileUse& use, size_t reader);
+  const Acquired* GuardSince(int filled, size_t agent, int step, const TileUse& use, size_t reader);
   const Step* PublisherOf(const Access& write) const;
   const Step* FindTrigger(size_t agent, EventId event, int64_t generation) const;
-  const Step* ReleaseByAReader(const Acquired& wait, const TileUse& use) const;
+  const Step* ReleaseByAReader(const Acquired& wait, const TileUse& use, size_t reader) const;
 
   // async_endings.cpp
   void BlameStuck();

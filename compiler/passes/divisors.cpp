@@ -62,13 +62,14 @@ Divisors::Divisors(const ir::Kernel& kernel) : kernel_(kernel) {
   asserted_.assign(kernel.vars.size(), 1);
   const std::vector<Definition> definitions = DefinitionsIn(kernel);
   for (const Definition& d : definitions) of_vars_[d.var.value] = kMost;
-  // Raw text may set what it can: the mutable ones.
+  // Raw text may set what it can: the mutable ones, and the counters of loops.
   ir::ForEachOp(kernel.body, [&](const ir::Op& op) {
     const auto* raw = std::get_if<ir::RawCpp>(&op.node);
     if (raw == nullptr) return;
     for (size_t i = 0; i < kernel.vars.size(); ++i) {
       const ir::Var& var = kernel.vars[kernel.vars.IdAt(i)];
-      if (var.kind == ir::VarKind::Mutable && ir::Mentions(raw->text, var.name)) of_vars_[i] = 1;
+      const bool sets = var.kind == ir::VarKind::Mutable || var.kind == ir::VarKind::Loop;
+      if (sets && ir::Mentions(raw->text, var.name)) of_vars_[i] = 1;
     }
   });
   for (const ir::Op& op : kernel.host.body.ops) {
@@ -90,7 +91,7 @@ bool Divisors::Meet(ir::VarId var, int64_t divisor) {
 }
 
 // a && b, and v % constant == 0 of what never changes. Between integers a cast keeps what the
-// remainder says: its modulus is larger than the constant.
+// remainder says of the bits that it keeps.
 void Divisors::Assume(ir::ExprId condition) {
   const auto* binary = std::get_if<ir::Binary>(&kernel_.exprs[condition].node);
   if (binary == nullptr) return;
@@ -105,8 +106,10 @@ void Divisors::Assume(ir::ExprId condition) {
   const auto divisor = ir::AsInt(kernel_, modulo->right);
   if (!divisor || *divisor == 0) return;
   ir::ExprId value = modulo->left;
+  int64_t most = kMost;
   const auto* ref = std::get_if<ir::VarRef>(&kernel_.exprs[value].node);
   while (ref == nullptr && IsInteger(kernel_.exprs[value].type)) {
+    most = std::min(most, int64_t{1} << std::min(Bits(kernel_.exprs[value].type), 30));
     const auto* cast = std::get_if<ir::Cast>(&kernel_.exprs[value].node);
     if (cast == nullptr) return;
     value = cast->operand;
@@ -115,7 +118,7 @@ void Divisors::Assume(ir::ExprId condition) {
   if (ref == nullptr || !IsInteger(kernel_.vars[ref->var].type)) return;
   if (kernel_.vars[ref->var].kind == ir::VarKind::Mutable) return;
   int64_t& known = asserted_[ref->var.value];
-  known = std::max(known, OfConstant(*divisor));
+  known = std::max(known, std::min(most, OfConstant(*divisor)));
   of_vars_[ref->var.value] = std::max(of_vars_[ref->var.value], known);
 }
 

@@ -125,10 +125,11 @@ class Pinning {
   void EachTile(ir::Region& region, const Loop* loop, const Visit& visit) {
     for (size_t i = 0; i < region.ops.size(); ++i) {
       if (IsRole(region.ops[i])) continue;  // a unit of its own
-      if (const auto* mma = std::get_if<ir::Wgmma>(&region.ops[i].node)) {
+      if (std::holds_alternative<ir::Wgmma>(region.ops[i].node)) {
         if (loop == nullptr) continue;
-        for (const ir::ExprId desc : {mma->a_desc, mma->b_desc}) {
-          const std::optional<Sum> sum = SumOf(desc);
+        // Of the op as the visitor left it: both operands may be one tile.
+        for (const auto operand : {&ir::Wgmma::a_desc, &ir::Wgmma::b_desc}) {
+          const std::optional<Sum> sum = SumOf(std::get<ir::Wgmma>(region.ops[i].node).*operand);
           if (!sum || !IsTheSame(sum->tile, *loop)) continue;
           const size_t ops = region.ops.size();
           visit(region, i, *sum);

@@ -7,6 +7,14 @@ namespace choreo::sema {
 
 void Checker::CheckScalarDecl(ast::StmtId id, const ast::ScalarDecl& node) {
   std::vector<EntityId> declared;
+  if (node.is_mutable && parallel_depth_ == 0) {
+    Report(diag::kinds::OutsideParallel, file_.stmts[id].range, "a `mutable` scalar, one a thread,",
+           "before");
+    for (const ast::ScalarDeclarator& declarator : node.declarators) {
+      DeclareForgotten(declarator.name);
+    }
+    return;
+  }
   for (const ast::ScalarDeclarator& declarator : node.declarators) {
     Value value;
     if (!declarator.init.valid()) {
