@@ -103,6 +103,10 @@ TEST(VerifierTest, Types) {
   EXPECT_EQ(Check("let var=%c value=($h[0] > $h[1])"), "let: `>` of bf16 and bf16");
   EXPECT_EQ(Check("let var=%f value=shfl.xor(1.0, 32)"),
             "let: the mask of `shfl.xor` is a constant of 1 to 31");
+  EXPECT_EQ(Check("let var=%a value=max.bits(%n, 1)"), "let: `max.bits` of operands of type s32");
+  EXPECT_EQ(Check("let var=%a value=pin(%n)"), "let: `pin` of operands of type s32");
+  EXPECT_EQ(Check("let var=%u value=pin(1:u64)", "tile"), "let: `pin` in tile state");
+  EXPECT_EQ(Check("let var=%u value=pin(1:u64)"), "");
   EXPECT_EQ(Check("if condition=1 then_body {}"), "if: the condition is s32, not bool");
   EXPECT_EQ(Check("while condition=1 body {}"), "while: the condition is s32, not bool");
   EXPECT_EQ(Check("let var=%a"), "let: the value is missing");

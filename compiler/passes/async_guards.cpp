@@ -153,6 +153,81 @@ bool Replay::ReleasesPart(const Step& trigger, const TileUse& use) const {
   return false;
 }
 
+// Whether a wait is in the block of a fill, with no load between them that arrives separately.
+bool Replay::StandsBefore(size_t agent, int wait, int fill) const {
+  if (StepAt(agent, wait).block != StepAt(agent, fill).block) return false;
+  const auto binding = [&](int load) {
+    return shapes_[agent].completes[static_cast<size_t>(load)];
+  };
+  for (int i = wait + 1; i < fill; ++i) {
+    if (StepAt(agent, i).kind == StepKind::Load && binding(i) != binding(fill)) return false;
+  }
+  return true;
+}
+
+// The wait that stands for the release of the tile: of an event that has been seen to guard it;
+// else one in the block of the fill; else of an event that guards nothing else. The latest of them.
+const Replay::Acquired* Replay::GuardOf(size_t agent, int step, const TileUse& use, size_t reader) {
+  const Acquired* guard = GuardSince(FillBefore(agent, step, use, false), agent, step, use, reader);
+  if (guard != nullptr) return guard;
+  // A wait for the whole tile stands in front of what fills other parts of it.
+  return GuardSince(FillBefore(agent, step, use, true), agent, step, use, reader);
+}
+
+const Replay::Acquired* Replay::GuardSince(int filled, size_t agent, int step, const TileUse& use,
+                                           size_t reader) {
+  const TileKey key{use.storage, *use.slot};
+  const Acquired* guard = nullptr;
+  int best = 1;
+  for (const Acquired& wait : states_[agent].waits) {
+    if (wait.trigger < 0 || wait.step < filled || wait.step > step) continue;
+    if (!IsRelease(wait.event)) continue;
+    const int64_t slots = std::max(Of(wait.event).array_size, 1);
+    const bool beside = StandsBefore(agent, wait.step, step);
+    const bool reader_triggers = totals_[wait.event].contains(reader);
+    const bool guards = Guards(wait.event, wait.trigger % slots, key);
+    const int rank = guards && beside                              ? 5
+                     : guards && MayGuard(wait.event, use.storage) ? 4
+                     : beside && reader_triggers                   ? 3
+                     : beside                                      ? 2
+                     : guards_.contains(wait.event)                ? 0
+                                                                   : 1;
+    if (rank < best) continue;
+    best = rank;
+    guard = &wait;
+  }
+  return guard;
+}
+
+// Where one of those who trigger what was waited for has read the same part before, or of an event
+// that gives tiles back another part of the tile; null: none has, and the event has other business,
+// or the reader gives its part back by an event that nobody waits for.
+const Step* Replay::ReleaseByAReader(const Acquired& wait, const TileUse& use,
+                                     size_t reader) const {
+  const auto waited = [&](EventId event) {
+    return std::any_of(traces_.begin(), traces_.end(), [&](const Trace& trace) {
+      return std::any_of(trace.steps.begin(), trace.steps.end(), [&](const Step& step) {
+        return step.kind == StepKind::EventWait && EventOf(step) == event;
+      });
+    });
+  };
+  for (const auto& [event, totals] : totals_) {
+    if (Of(event).ready && totals.contains(reader) && !waited(event)) return nullptr;
+  }
+  const auto reads = [&](const TileUse& other) {
+    return !other.write && other.storage == use.storage && other.slot == use.slot &&
+           (Of(wait.event).ready || Overlap(other, use));
+  };
+  for (const auto& [other, count] : totals_.at(wait.event)) {
+    const Step* trigger = FindTrigger(other, wait.event, wait.trigger);
+    if (trigger == nullptr) continue;
+    for (const Step* step = traces_[other].steps.data(); step != trigger; ++step) {
+      if (std::any_of(step->tiles.begin(), step->tiles.end(), reads)) return trigger;
+    }
+  }
+  return nullptr;
+}
+
 // A slot that was given back is not read again before it was filled again.
 void Replay::CheckStaleReads() {
   for (size_t agent = 0; agent < traces_.size(); ++agent) {

@@ -123,6 +123,10 @@ class Replay {
   std::vector<TileKey> ReleasedBy(const Step& trigger) const;
   bool ReleasesPart(const Step& trigger, const TileUse& use) const;
   const Step* ReleaserOf(const TileUse& use, const std::vector<const Step*>& triggers) const;
+  bool StandsBefore(size_t agent, int wait, int fill) const;
+  const Acquired* GuardOf(size_t agent, int step, const TileUse& use, size_t reader);
+  const Acquired* GuardSince(int filled, size_t agent, int step, const TileUse& use, size_t reader);
+  const Step* ReleaseByAReader(const Acquired& wait, const TileUse& use, size_t reader) const;
   void CheckStaleReads();
   void CheckReleases();
   void CheckReleasers();
@@ -133,7 +137,6 @@ class Replay {
   void WrittenTwice(size_t agent, int step, const TileUse& use, const Access& write);
   void RefilledInOthers(size_t agent, int step, const TileUse& use, const Access& access);
   bool BelongsToNextFill(const Access& read, int released, const Step& release) const;
-  bool StandsBefore(size_t agent, int wait, int fill) const;
   void ReadAfterRelease(size_t agent, int step, const TileUse& use, const Step& release);
   bool ComesTooEarly(size_t agent, int step, const TileUse& use, const Access& write) const;
   bool WaitsForFill(const Step& step, const TileUse& use) const;
@@ -144,11 +147,8 @@ class Replay {
   std::optional<Acquired> LastWait(size_t agent, int before, EventId event) const;
   std::optional<int64_t> PublishedSlot(EventId event, int64_t trigger, ir::StorageId tile) const;
   ir::VarId UnwaitedAt(const Access& write, const Step& trigger) const;
-  const Acquired* GuardOf(size_t agent, int step, const TileUse& use, size_t reader);
-  const Acquired* GuardSince(int filled, size_t agent, int step, const TileUse& use, size_t reader);
   const Step* PublisherOf(const Access& write) const;
   const Step* FindTrigger(size_t agent, EventId event, int64_t generation) const;
-  const Step* ReleaseByAReader(const Acquired& wait, const TileUse& use, size_t reader) const;
 
   // async_endings.cpp
   void BlameStuck();
