@@ -32,8 +32,8 @@ std::vector<const Replay::Acquired*> Replay::WaitsBeside(size_t agent, int fill)
   }
   std::vector<const Acquired*> beside;
   const auto& waits = states_[agent].waits;
-  for (size_t i = waits.size(); i-- > 0 && waits[i].step >= first;) {
-    if (StepAt(agent, waits[i].step).block == block) beside.push_back(&waits[i]);
+  for (auto wait = waits.rbegin(); wait != waits.rend() && wait->step >= first; ++wait) {
+    if (StepAt(agent, wait->step).block == block) beside.push_back(&*wait);
   }
   std::reverse(beside.begin(), beside.end());
   return beside;
