@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "ir/fold.h"
+#include "ir/walk.h"
 
 namespace choreo::driver {
 
@@ -28,7 +29,9 @@ Dimensions::Dimensions(const ir::Kernel& kernel, const std::vector<ShapeValue>& 
     changed = false;
     for (const ir::Op& op : kernel.host.body.ops) {
       const auto* assertion = std::get_if<ir::Assert>(&op.node);
-      if (assertion != nullptr) changed = Equate(assertion->condition) || changed;
+      if (assertion == nullptr) continue;
+      ir::ForEachConjunct(kernel, assertion->condition,
+                          [&](ir::ExprId condition) { changed |= Equate(condition); });
     }
   }
 }
@@ -40,12 +43,7 @@ const std::string* Dimensions::Text(ir::VarId var) const {
 
 bool Dimensions::Equate(ir::ExprId condition) {
   const auto* binary = std::get_if<ir::Binary>(&kernel_.exprs[condition].node);
-  if (binary == nullptr) return false;
-  if (binary->op == ir::BinaryOp::And) {
-    const bool left = Equate(binary->left);
-    return Equate(binary->right) || left;
-  }
-  if (binary->op != ir::BinaryOp::Eq) return false;
+  if (binary == nullptr || binary->op != ir::BinaryOp::Eq) return false;
   return Adopt(binary->left, binary->right) || Adopt(binary->right, binary->left);
 }
 

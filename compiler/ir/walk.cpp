@@ -161,6 +161,12 @@ void VisitRegions(const Op& op, const std::function<void(const Region&)>& visit)
 }
 void VisitRegions(Op& op, const std::function<void(Region&)>& visit) { Regions(op, visit); }
 
+bool IsRole(const Op& op) {
+  const auto* branch = std::get_if<If>(&op.node);
+  return branch != nullptr && !branch->then_body.ops.empty() &&
+         std::holds_alternative<RoleBegin>(branch->then_body.ops[0].node);
+}
+
 void ForEachOp(const Region& region, const std::function<void(const Op&)>& visit) {
   Walk(region, visit);
 }
@@ -242,6 +248,17 @@ void ForEachOperand(const Kernel& kernel, ExprId id, const std::function<void(Ex
 void ForEachSubExpr(const Kernel& kernel, ExprId root, const std::function<void(ExprId)>& visit) {
   visit(root);
   ForEachOperand(kernel, root, [&](ExprId id) { ForEachSubExpr(kernel, id, visit); });
+}
+
+void ForEachConjunct(const Kernel& kernel, ExprId condition,
+                     const std::function<void(ExprId)>& visit) {
+  const auto* binary = std::get_if<Binary>(&kernel.exprs[condition].node);
+  if (binary == nullptr || binary->op != BinaryOp::And) {
+    visit(condition);
+    return;
+  }
+  ForEachConjunct(kernel, binary->left, visit);
+  ForEachConjunct(kernel, binary->right, visit);
 }
 
 StorageUse DirectStorageUse(const Kernel& kernel, const Op& op) {

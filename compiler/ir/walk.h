@@ -28,6 +28,9 @@ void VisitFields(OpT& op, F&& f) {
 void VisitRegions(const Op& op, const std::function<void(const Region&)>& visit);
 void VisitRegions(Op& op, const std::function<void(Region&)>& visit);
 
+// Lowered: whether the op is the branch of a role.
+bool IsRole(const Op& op);
+
 // ---- ops, in program order, an op before those in its regions ----
 void ForEachOp(const Region& region, const std::function<void(const Op&)>& visit);
 void ForEachOp(Region& region, const std::function<void(Op&)>& visit);
@@ -44,6 +47,9 @@ void ForEachAddress(const OpaqueCall& op,
 StorageId StorageOfElement(const Kernel& kernel, ExprId element);
 // `root` and every expression in it, parents first; an element of a view leads into the view.
 void ForEachSubExpr(const Kernel& kernel, ExprId root, const std::function<void(ExprId)>& visit);
+// The conditions that are all true where `condition` is, as far as `&&` joins them, left to right.
+void ForEachConjunct(const Kernel& kernel, ExprId condition,
+                     const std::function<void(ExprId)>& visit);
 // The immediate operands of an expression.
 void ForEachOperand(const Kernel& kernel, ExprId id, const std::function<void(ExprId)>& visit);
 

@@ -54,6 +54,22 @@ TEST(WalkTest, StorageUse) {
   EXPECT_EQ(AllStorageUse(kernel, kernel.body).writes.size(), 2u);
 }
 
+TEST(WalkTest, ConjunctsOfACondition) {
+  Module module = Sample();
+  Kernel& kernel = module.kernels[0];
+  ExprBuilder build(kernel);
+  const ExprId n = build.Var(kernel.vars.IdAt(0));
+  const auto is = [&](BinaryOp op, int64_t value) { return build.Bin(op, n, build.Int(value)); };
+  const ExprId either = build.Bin(BinaryOp::Or, is(BinaryOp::Lt, 9), is(BinaryOp::Eq, 20));
+  const ExprId left = build.Bin(BinaryOp::And, is(BinaryOp::Gt, 1), either);
+  const ExprId right = build.Bin(BinaryOp::And, is(BinaryOp::Ne, 3), is(BinaryOp::Ne, 5));
+  std::vector<std::string> parts;
+  ForEachConjunct(kernel, build.Bin(BinaryOp::And, left, right),
+                  [&](ExprId e) { parts.push_back(PrintExpr(kernel, e)); });
+  EXPECT_THAT(parts, testing::ElementsAre("(%n > 1)", "((%n < 9) || (%n == 20))", "(%n != 3)",
+                                          "(%n != 5)"));
+}
+
 TEST(WalkTest, SubstitutionFoldsAndReachesRegions) {
   Module module = Sample();
   Kernel& kernel = module.kernels[0];

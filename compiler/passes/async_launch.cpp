@@ -25,7 +25,10 @@ class Extents {
   explicit Extents(const ir::Kernel& kernel) : kernel_(kernel), tile_(kernel.vars.size(), 1) {
     for (size_t i = 0; i < kernel.vars.size(); ++i) same_.push_back(i);
     for (const ir::Op& op : kernel.host.body.ops) {
-      if (const auto* check = std::get_if<ir::Assert>(&op.node)) Equal(check->condition);
+      const auto* check = std::get_if<ir::Assert>(&op.node);
+      if (check == nullptr) continue;
+      ir::ForEachConjunct(kernel, check->condition,
+                          [&](ir::ExprId condition) { Equal(condition); });
     }
     for (size_t i = 0; i < kernel.exprs.size(); ++i) Divided(kernel.exprs.IdAt(i));
   }
@@ -48,12 +51,7 @@ class Extents {
 
   void Equal(ir::ExprId condition) {
     const auto* binary = std::get_if<ir::Binary>(&kernel_.exprs[condition].node);
-    if (binary == nullptr) return;
-    if (binary->op == ir::BinaryOp::And) {
-      Equal(binary->left);
-      Equal(binary->right);
-    }
-    if (binary->op != ir::BinaryOp::Eq) return;
+    if (binary == nullptr || binary->op != ir::BinaryOp::Eq) return;
     const auto left = LaunchVar(binary->left);
     const auto right = LaunchVar(binary->right);
     if (!left || !right || Root(*left) == Root(*right)) return;
@@ -119,21 +117,16 @@ void Determine(const ir::Kernel& kernel, Evaluator& evaluator) {
     if (value && *value >= 0) evaluator.Set(ref->var, value);
     return true;
   };
-  const std::function<void(ir::ExprId)> equate = [&](ir::ExprId condition) {
+  const auto equate = [&](ir::ExprId condition) {
     const auto* binary = std::get_if<ir::Binary>(&kernel.exprs[condition].node);
-    if (binary == nullptr) return;
-    if (binary->op == ir::BinaryOp::And) {
-      equate(binary->left);
-      equate(binary->right);
-    } else if (binary->op == ir::BinaryOp::Eq && !adopt(binary->left, binary->right)) {
-      adopt(binary->right, binary->left);
-    }
+    if (binary == nullptr || binary->op != ir::BinaryOp::Eq) return;
+    if (!adopt(binary->left, binary->right)) adopt(binary->right, binary->left);
   };
   for (const ir::Op& op : kernel.host.body.ops) {
     if (const auto* let = std::get_if<ir::Let>(&op.node)) {
       evaluator.Set(let->var, evaluator.Value(let->value));
     } else if (const auto* check = std::get_if<ir::Assert>(&op.node)) {
-      equate(check->condition);
+      ir::ForEachConjunct(kernel, check->condition, equate);
     }
   }
 }

@@ -73,7 +73,9 @@ Divisors::Divisors(const ir::Kernel& kernel) : kernel_(kernel) {
     }
   });
   for (const ir::Op& op : kernel.host.body.ops) {
-    if (const auto* check = std::get_if<ir::Assert>(&op.node)) Assume(check->condition);
+    const auto* check = std::get_if<ir::Assert>(&op.node);
+    if (check == nullptr) continue;
+    ir::ForEachConjunct(kernel, check->condition, [&](ir::ExprId condition) { Assume(condition); });
   }
   bool changed = true;
   while (changed) {
@@ -90,17 +92,12 @@ bool Divisors::Meet(ir::VarId var, int64_t divisor) {
   return true;
 }
 
-// a && b, and v % constant == 0 of what never changes. Between integers a cast keeps what the
+// v % constant == 0 of what never changes. Between integers a cast keeps what the
 // remainder says of the bits that it keeps.
 void Divisors::Assume(ir::ExprId condition) {
   const auto* binary = std::get_if<ir::Binary>(&kernel_.exprs[condition].node);
-  if (binary == nullptr) return;
-  if (binary->op == ir::BinaryOp::And) {
-    Assume(binary->left);
-    Assume(binary->right);
+  if (binary == nullptr || binary->op != ir::BinaryOp::Eq || ir::AsInt(kernel_, binary->right) != 0)
     return;
-  }
-  if (binary->op != ir::BinaryOp::Eq || ir::AsInt(kernel_, binary->right) != 0) return;
   const auto* modulo = std::get_if<ir::Binary>(&kernel_.exprs[binary->left].node);
   if (modulo == nullptr || modulo->op != ir::BinaryOp::Mod) return;
   const auto divisor = ir::AsInt(kernel_, modulo->right);

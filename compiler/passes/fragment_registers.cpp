@@ -27,7 +27,7 @@ class Liveness {
 
  private:
   Set Before(const ir::Op& op, Set live) {
-    if (IsRole(op)) return live;  // checked for themselves
+    if (ir::IsRole(op)) return live;  // checked for themselves
     Note(live, op.loc);
     if (const auto* decl = std::get_if<ir::Decl>(&op.node)) {
       live.erase(decl->storage);
@@ -114,19 +114,13 @@ void VisitBudgets(K& kernel, const Visit& visit) {
   visit(kernel.body, limit);
   using Op = std::conditional_t<std::is_const_v<K>, const ir::Op, ir::Op>;
   ir::ForEachOp(kernel.body, [&](Op& op) {
-    if (!IsRole(op)) return;
+    if (!ir::IsRole(op)) return;
     auto& role = std::get<ir::If>(op.node).then_body;
     visit(role, RoleLimit(role, limit));
   });
 }
 
 }  // namespace
-
-bool IsRole(const ir::Op& op) {
-  const auto* branch = std::get_if<ir::If>(&op.node);
-  return branch != nullptr && !branch->then_body.ops.empty() &&
-         std::holds_alternative<ir::RoleBegin>(branch->then_body.ops[0].node);
-}
 
 FragmentPeak PeakOfFragments(const ir::Kernel& kernel, const ir::Region& region) {
   Liveness liveness(kernel);

@@ -28,6 +28,4 @@ void ForEachRegisterBudget(ir::Kernel& kernel,
 void ForEachRegisterBudget(const ir::Kernel& kernel,
                            const std::function<void(const ir::Region&, int limit)>& visit);
 
-bool IsRole(const ir::Op& op);
-
 }  // namespace choreo::passes

@@ -211,7 +211,7 @@ class ParallelLowering {
     ir::RoleBegin begin{name, first, static_cast<int32_t>(active.count())};
     branch.then_body.ops.insert(branch.then_body.ops.begin(), {loc, std::move(begin)});
     ir::Region* end = &out;
-    while (!end->ops.empty() && IsRole(end->ops.back())) {
+    while (!end->ops.empty() && ir::IsRole(end->ops.back())) {
       end = &std::get<ir::If>(end->ops.back().node).else_body;
     }
     end->ops.push_back({loc, std::move(branch)});
@@ -227,7 +227,7 @@ class ParallelLowering {
     }
     if (groups == active) return;
     auto at = out.ops.end();
-    if (!out.ops.empty() && IsRole(out.ops.back())) --at;
+    if (!out.ops.empty() && ir::IsRole(out.ops.back())) --at;
     for (auto op = role.ops.begin(); op != role.ops.end();) {
       if (!std::holds_alternative<ir::SetMaxNReg>(op->node)) {
         ++op;
@@ -254,12 +254,6 @@ class ParallelLowering {
     std::erase(text, '%');
     if (text.starts_with('(') && text.ends_with(')')) text = text.substr(1, text.size() - 2);
     return text;
-  }
-
-  static bool IsRole(const ir::Op& op) {
-    const auto* branch = std::get_if<ir::If>(&op.node);
-    return branch != nullptr && !branch->then_body.ops.empty() &&
-           std::holds_alternative<ir::RoleBegin>(branch->then_body.ops[0].node);
   }
 
   ir::Kernel& kernel_;

@@ -124,7 +124,7 @@ class Pinning {
   template <class Visit>
   void EachTile(ir::Region& region, const Loop* loop, const Visit& visit) {
     for (size_t i = 0; i < region.ops.size(); ++i) {
-      if (IsRole(region.ops[i])) continue;  // a unit of its own
+      if (ir::IsRole(region.ops[i])) continue;  // a unit of its own
       if (std::holds_alternative<ir::Wgmma>(region.ops[i].node)) {
         if (loop == nullptr) continue;
         // Of the op as the visitor left it: both operands may be one tile.

@@ -132,9 +132,7 @@ class FenceInsertion {
     const auto hands_over = [](const ir::Region& body) {
       return std::any_of(body.ops.begin(), body.ops.end(), HandsOver);
     };
-    const bool role = !branch->then_body.ops.empty() &&
-                      std::holds_alternative<ir::RoleBegin>(branch->then_body.ops[0].node);
-    return !role && hands_over(branch->then_body) != hands_over(branch->else_body);
+    return !ir::IsRole(op) && hands_over(branch->then_body) != hands_over(branch->else_body);
   }
   static bool Jumps(const ir::Op& op) {
     return std::holds_alternative<ir::Break>(op.node) ||
@@ -243,10 +241,8 @@ class FenceInsertion {
   ir::Op Inside(const ir::Op& op) {
     ir::Op changed = op;
     if (auto* branch = std::get_if<ir::If>(&changed.node)) {
-      const bool role = !branch->then_body.ops.empty() &&
-                        std::holds_alternative<ir::RoleBegin>(branch->then_body.ops[0].node);
       const State before = state_;
-      branch->then_body = Rewrite(branch->then_body, !role);
+      branch->then_body = Rewrite(branch->then_body, !ir::IsRole(op));
       const State after_then = std::exchange(state_, before);
       branch->else_body = Rewrite(branch->else_body, true);
       state_.Join(after_then);

@@ -25,7 +25,9 @@ Ranges::Ranges(const ir::Kernel& kernel) : kernel_(kernel) {
     if (const auto* let = std::get_if<ir::Let>(&op.node)) lets_[let->var] = let->value;
   }
   for (const ir::Op& op : host.body.ops) {
-    if (const auto* check = std::get_if<ir::Assert>(&op.node)) Assume(check->condition);
+    const auto* check = std::get_if<ir::Assert>(&op.node);
+    if (check == nullptr) continue;
+    ir::ForEachConjunct(kernel, check->condition, [&](ir::ExprId condition) { Assume(condition); });
   }
   ScopeTracker scope(kernel, CtaThreads(kernel));
   Collect(kernel.body, scope);
@@ -59,16 +61,10 @@ void Ranges::Collect(const ir::Region& region, ScopeTracker& scope) {
   }
 }
 
-// a && b, a == b of dimensions, and a % constant == 0.
+// a == b of dimensions, and a % constant == 0.
 void Ranges::Assume(ir::ExprId condition) {
   const auto* binary = std::get_if<ir::Binary>(&kernel_.exprs[condition].node);
-  if (binary == nullptr) return;
-  if (binary->op == ir::BinaryOp::And) {
-    Assume(binary->left);
-    Assume(binary->right);
-    return;
-  }
-  if (binary->op != ir::BinaryOp::Eq) return;
+  if (binary == nullptr || binary->op != ir::BinaryOp::Eq) return;
   const auto variable = [&](ir::ExprId e) {
     const auto* ref = std::get_if<ir::VarRef>(&kernel_.exprs[e].node);
     return ref != nullptr && IsLaunchValue(kernel_.vars[ref->var].kind) ? ref->var : ir::VarId();
